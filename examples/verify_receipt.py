@@ -163,15 +163,12 @@ def check_execution(node: Node, receipt: Json, execution: Json) -> None:
     same("the transaction's success", "0x1", found["status"])
     same("the block", (int(found["blockNumber"], 16), found["blockHash"]), (at["blockNumber"], at["blockHash"]))
     same("the block at that height", block["hash"], at["blockHash"])
-    logs = [log for log in found["logs"] if log["topics"][:1] == [topic_of(event["signature"])]]
+    logs = sorted(found["logs"], key=lambda log: int(log["logIndex"], 16))  # some nodes number them by the transaction
     ours = [log for log in logs if to_checksum_address(log["address"]) == execution["venue"]]
-    if at["logIndex"] is None:
-        chosen = [log for log in ours if values_of(event["signature"], log) == event["fields"]]
-    else:
-        chosen = [log for log in ours if int(log["logIndex"], 16) == at["logIndex"]]
-    if len(chosen) != 1:
+    position = at["logPosition"]
+    if position not in range(len(ours)) or ours[position]["topics"][:1] != [topic_of(event["signature"])]:
         raise DifferenceError("the contract emitted no such event at that position")
-    shown = values_of(event["signature"], chosen[0])
+    shown = values_of(event["signature"], ours[position])
     same("the names of the event's fields", sorted(shown), sorted(event["fields"]))
     for name, value in shown.items():
         same(f"the event's {name}", value, event["fields"][name])
@@ -281,7 +278,7 @@ def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
             same("the fee wallet", fee_wallet, execution["venue"])
         at = execution["transaction"]
         same("the protocol's recipient", execution["venue"], receipt["fee"]["protocolRecipient"])
-        same("the event and its position", (None, None), (execution["event"], at["logIndex"]))
+        same("the event and its position", (None, None), (execution["event"], at["logPosition"]))
         choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 0, "encoding": "base64"}
         found = node.ask("getTransaction", at["txHash"], choices)
         same("error and slot", (found["meta"]["err"], found["slot"]), (None, at["blockNumber"]))

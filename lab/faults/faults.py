@@ -75,7 +75,7 @@ FAULTS = (
         "Anyone can deploy a contract that says a sweep was executed, and the partner is credited a fee.",
         "sweeps/rails/evm/follow/followed.py",
         "emitted = receipt.emitted_by(self.contract)\n",
-        "emitted = tuple(zip(receipt.log_indexes, receipt.logs, strict=True))\n",
+        "emitted = receipt.logs\n",
         "tests/sweeps/rails/evm_v5/test_deciding.py::test_a_matching_event_of_another_contract_does_not_count",
     ),
     Fault(

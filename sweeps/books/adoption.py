@@ -41,7 +41,7 @@ class Adopted:
     settlement: Settlement
     tx_hash: str
     inclusion: Inclusion  # in a final block
-    log_index: int | None  # the position of its event there; None without logs
+    log_position: int | None  # of its event among the contract's logs in it; None without logs
     amounts: Split
     circumstances: Mapping[str, str]  # for its history, such as who adopted it
 
@@ -81,7 +81,7 @@ def _stored(adopted: Adopted) -> StoredSweep:
         block_number=block.block_number,
         block_hash=block.block_hash,
         gas_used=block.gas_used,
-        log_index=adopted.log_index,
+        log_position=adopted.log_position,
         confirmed_at=now,
     )
     return StoredSweep(sweep, now, executions=[execution], candidates=[tx])

@@ -383,7 +383,7 @@ class Migration(migrations.Migration):
                 ("confirmations", models.PositiveBigIntegerField(default=0)),
                 ("gas_used", models.PositiveBigIntegerField(blank=True, null=True)),
                 ("logs_digest", models.CharField(blank=True, max_length=64)),
-                ("log_index", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("log_position", models.PositiveBigIntegerField(blank=True, null=True)),
                 ("submitted_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("confirmed_at", models.DateTimeField(blank=True, null=True)),
                 ("reason", models.TextField(blank=True)),

@@ -149,9 +149,9 @@ class SweepTransaction(models.Model):
     confirmations = models.PositiveBigIntegerField(default=0)  # blocks on top, itself included, at its last check
     gas_used = models.PositiveBigIntegerField(null=True, blank=True)  # null until found in a block
     logs_digest = models.CharField(max_length=64, blank=True)  # of what was accepted, if its rail makes one
-    # The position of the event in the block, as two providers show it once that is final; null unless accepted, and
-    # on Solana, which has no logs.
-    log_index = models.PositiveBigIntegerField(null=True, blank=True)
+    # Of the event among the contract's logs in the transaction, as two providers show it once that is final; null
+    # unless accepted, and on Solana, which has no logs.
+    log_position = models.PositiveBigIntegerField(null=True, blank=True)
     submitted_at = models.DateTimeField(default=timezone.now)  # when it was last reported, or found
     confirmed_at = models.DateTimeField(null=True, blank=True)  # null unless accepted
     reason = models.TextField(blank=True)

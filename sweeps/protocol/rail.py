@@ -222,7 +222,7 @@ class Executed:
     skipped: tuple[Skipped, ...] = ()
     is_below_minimum: bool = False  # it paid less than was quoted as the minimum of the tokens that it took
     logs_digest: str = ""  # of the logs that show it, to compare them with those in the final block; blank without logs
-    log_index: int | None = None  # the position of its event in the block; None without logs
+    log_position: int | None = None  # of its event among the contract's logs in the transaction; None without logs
 
 
 @dataclass(frozen=True)
@@ -260,13 +260,13 @@ class Ended:
 class ExecutionVerdict:
     """What a check means for one execution.
 
-    For an executed one only ``accepted``, ``log_index``, ``head_number`` and ``obstacle`` count.
+    For an executed one only ``accepted``, ``log_position``, ``head_number`` and ``obstacle`` count.
     """
 
     head_number: int = 0
     transactions: Sequence[TransactionVerdict] = ()
     accepted: Depth = Depth.UNKNOWN
-    log_index: int | None = None  # where the final block shows the event; None if it is not final, or without logs
+    log_position: int | None = None  # as the final block shows it; None if it is not final, or without logs
     ended: Ended | None = None
     raised: frozenset[str] = frozenset()  # flags
     cleared: frozenset[str] = frozenset()

@@ -142,7 +142,7 @@ class ExecutionSettlement:
             if other is not tx:
                 other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
         tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.stored.now, ""
-        tx.logs_digest, tx.log_index = executed.logs_digest, executed.log_index
+        tx.logs_digest, tx.log_position = executed.logs_digest, executed.log_position
         transitions.note(self.stored, EventKind.ACCEPTED, tx_hash=tx.tx_hash, block=tx.block_number)
         self._record_skipped(tx, executed.skipped)
         self._book(tx, executed.amounts)
@@ -197,7 +197,7 @@ class ExecutionSettlement:
         if tx.finality != before:
             transitions.note(self.stored, EventKind.FINALITY, tx_hash=tx.tx_hash, finality=tx.finality)
         if depth is Depth.FINAL:
-            tx.log_index = self.verdict.log_index
+            tx.log_position = self.verdict.log_position
             self._finish()
 
     def _finish(self) -> None:
@@ -231,7 +231,7 @@ class ExecutionSettlement:
             transitions.clear_flag(self.stored, flag)
         tx.status, tx.confirmed_at, tx.reason = Tx.SUBMITTED, None, "Its block left the chain."
         tx.block_number, tx.block_hash, tx.gas_used = None, "", None
-        tx.logs_digest, tx.log_index = "", None
+        tx.logs_digest, tx.log_position = "", None
         tx.finality, tx.confirmations = Finality.NONE, 0
         for other in self._with(Tx.REPLACED):  # the accepted one is gone, so these may be mined
             other.status, other.reason = Tx.SUBMITTED, ""

@@ -79,7 +79,7 @@ def _reach(stored: StoredSweep, depth: Depth, *, head_number: int = 0) -> None:
     """Record how deep its block lies, and what follows from that."""
     accepted = _accepted(stored)
     shown = {
-        one.id: ExecutionVerdict(head_number, accepted=depth, log_index=accepted[one.id].log_index)
+        one.id: ExecutionVerdict(head_number, accepted=depth, log_position=accepted[one.id].log_position)
         for one in stored.executions
     }
     apply(stored, Verdict(shown))

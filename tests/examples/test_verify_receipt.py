@@ -181,7 +181,7 @@ TAMPERED: list[tuple[tuple[Any, ...], str]] = [
     (("verifiable", 0), "what else is called verifiable"),
     (("fee", "settlement"), "what is booked as"),
     (("executions", 0, "transaction", "blockHash"), "the block"),
-    (("executions", 0, "transaction", "logIndex"), "the contract emitted no such event at that position"),
+    (("executions", 0, "transaction", "logPosition"), "the contract emitted no such event at that position"),
     (("executions", 0, "event", "fields", "userAmount"), "the event's userAmount"),
     (("executions", 0, "amounts", "partnerFee"), "the sum of partnerFee"),
     (("amounts", "userAmount"), "the sum of userAmount"),

@@ -250,7 +250,6 @@ def receipt_of(tx: SweepTransaction, *logs: Log, succeeded: bool = True, block: 
         succeeded=succeeded,
         gas_used=200_000,
         logs=logs,
-        log_indexes=tuple(range(len(logs))),
     )
 
 

@@ -42,7 +42,7 @@ def test_an_event_of_an_execution_that_is_not_ours_is_stored_with_its_place_on_c
         app.chain.contracts["v5"],
         receipt["blockNumber"],
     )
-    assert (event.block_hash, event.log_index) == (receipt["blockHash"].to_0x_hex(), 0)
+    assert (event.block_hash, event.log_position) == (receipt["blockHash"].to_0x_hex(), 0)
     assert (event.name, event.execution_id, event.sweep) == ("AuthorizationCancelled", str(NONCE), None)
     assert event.facts == {"nonce": str(NONCE), "by": app.chain.holder("ops").address}
     assert (event.status, event.reason) == ("open", "No execution of ours has this identity.")

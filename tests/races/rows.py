@@ -95,7 +95,7 @@ def _store_scanned() -> None:
         tx_hash=random_hash(),
         block_number=1,
         block_hash=random_hash(),
-        log_index=0,
+        log_position=0,
         facts={},
         reason="Not ours.",
     )

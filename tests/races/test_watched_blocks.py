@@ -44,7 +44,7 @@ def two_in_a_block() -> OnABlock:
 
 
 def shown(tx: SweepTransaction) -> tuple[tuple[str, str], str]:
-    return (tx.execution.venue, tx.tx_hash), digest(enumerate(executed_receipt(tx).logs))
+    return (tx.execution.venue, tx.tx_hash), digest(executed_receipt(tx).logs)
 
 
 def other_executed(scene: OnABlock) -> None:

@@ -4,6 +4,7 @@ Field names and encodings are those of the Ethereum JSON-RPC specification (exec
 """
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,10 +50,13 @@ class Log:
 
 @dataclass(frozen=True)
 class MinedLog:
-    """A log with its transaction, its block and its position there."""
+    """A log with its transaction and its block, and its position among the contract's logs that the query shows there.
+
+    Nodes number logs by the block or by the transaction; their order within a transaction is the same at all of them.
+    """
 
     log: Log
-    index: int
+    position: int
     tx_hash: str
     block_number: int
     block_hash: str
@@ -67,13 +71,11 @@ class Receipt:
     block_hash: str
     succeeded: bool
     gas_used: int
-    logs: tuple[Log, ...]
-    log_indexes: tuple[int, ...]  # the position of each log in the block
+    logs: tuple[Log, ...]  # in the order of the transaction
 
-    def emitted_by(self, contract: str) -> tuple[tuple[int, Log], ...]:
-        """Return the logs of a contract, each with its position in the block."""
-        positioned = zip(self.log_indexes, self.logs, strict=True)
-        return tuple((index, log) for index, log in positioned if log.address == contract)
+    def emitted_by(self, contract: str) -> tuple[Log, ...]:
+        """Return the logs of a contract; the position of each is that in the result."""
+        return tuple(log for log in self.logs if log.address == contract)
 
 
 @dataclass(frozen=True)
@@ -189,20 +191,24 @@ def effective_gas_price(value: object) -> int:
 
 
 def mined_logs(value: object) -> list[MinedLog]:
-    """Return the logs that a query found; raises ``BadResponseError`` unless all of them are in a block."""
-    return [_mined_log(log) for log in _logs(value)]
+    """Return the logs that a query found; raises ``BadResponseError`` unless all of them are in a block.
 
-
-def _mined_log(fields: dict[str, object]) -> MinedLog:
-    if fields.get("removed", False) is not False:
-        raise BadResponseError("the log was removed")
-    return MinedLog(
-        log=_log(fields),
-        index=counter(fields.get("logIndex")),
-        tx_hash=hash32(fields.get("transactionHash")),
-        block_number=counter(fields.get("blockNumber")),
-        block_hash=hash32(fields.get("blockHash")),
-    )
+    They are sorted by block, transaction and position, whatever the node's order is. A log that is listed twice is one.
+    """
+    by_emission: dict[tuple[int, str, str, str], dict[int, Log]] = defaultdict(dict)
+    for fields in _logs(value):
+        if fields.get("removed", False) is not False:
+            raise BadResponseError("the log was removed")
+        log = _log(fields)
+        block_number, tx_hash = counter(fields.get("blockNumber")), hash32(fields.get("transactionHash"))
+        emitted = by_emission[block_number, hash32(fields.get("blockHash")), tx_hash, log.address]
+        if emitted.setdefault(counter(fields.get("logIndex")), log) != log:
+            raise BadResponseError("two logs have the same position")
+    return [
+        MinedLog(emitted[index], position, tx_hash, block_number, block_hash)
+        for (block_number, block_hash, tx_hash, _), emitted in sorted(by_emission.items())
+        for position, index in enumerate(sorted(emitted))
+    ]
 
 
 def logs(value: object, *, emitter: str | None = None) -> tuple[Log, ...]:
@@ -219,8 +225,7 @@ def _receipt(fields: dict[str, object]) -> Receipt:
         block_hash=hash32(fields.get("blockHash")),
         succeeded=quantity(fields.get("status")) == 1,
         gas_used=counter(fields.get("gasUsed")),
-        logs=tuple(_log(log) for log in emitted),
-        log_indexes=tuple(counter(log.get("logIndex")) for log in emitted),
+        logs=tuple(_log(log) for log in sorted(emitted, key=lambda log: counter(log.get("logIndex")))),
     )
 
 

@@ -7,7 +7,6 @@ that show the same decide, where there are two (docs/decisions/following.md).
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any
 
 from sweepapi.evm.chain.chains import Chain
@@ -97,7 +96,7 @@ def conclude(block_hash: str, shown: Sequence[View], *, needed: int) -> Consensu
 
 
 def _proven(emitted: Sequence[Mapping[Source, str]], needed: int) -> Iterator[tuple[Source, str]]:
-    """Yield where enough providers show the same logs at the same positions, with the digest of these."""
+    """Yield where enough providers show the same logs in the same order, with the digest of these."""
     for source in {source for one in emitted for source in one}:
         shown = [one.get(source) for one in emitted]
         first = shown[0]
@@ -133,7 +132,7 @@ def _logs_call(contracts: Collection[str], number: int) -> Call:
 def _emitted_in(block: Block, logs: Any) -> Mapping[Source, str] | None:  # noqa: ANN401 - the logs, or a failure
     if not isinstance(logs, list) or any(one.block_hash != block.hash for one in logs):
         return None
-    by_source: dict[Source, list[tuple[int, Log]]] = defaultdict(list)
+    by_source: dict[Source, list[Log]] = defaultdict(list)
     for one in logs:
-        by_source[one.log.address, one.tx_hash].append((one.index, one.log))
-    return {source: digest(sorted(some, key=itemgetter(0))) for source, some in by_source.items()}
+        by_source[one.log.address, one.tx_hash].append(one.log)
+    return {source: digest(some) for source, some in by_source.items()}

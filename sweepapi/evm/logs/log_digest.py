@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from sweepapi.evm.encoding.responses import Log
 
 
-def digest(logs: Iterable[tuple[int, Log]]) -> str:
-    """Return it in hex; the position in the block, each topic and all data of each log are in it, in their order."""
-    lines = (" ".join((str(position), *one.topics, one.data.hex())) for position, one in logs)
+def digest(logs: Iterable[Log]) -> str:
+    """Return it in hex; each topic and all data of each log are in it, in the order of the transaction."""
+    lines = (" ".join((*one.topics, one.data.hex())) for one in logs)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

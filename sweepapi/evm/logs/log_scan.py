@@ -50,7 +50,7 @@ class ScanMark:
 
 @dataclass(frozen=True)
 class ScannedSpan:
-    """Final blocks up to the end, which is included, and all their logs of one stream, in the order of the chain."""
+    """Final blocks up to the end, which is included, and all their logs of one stream, in the order of the blocks."""
 
     end: ScanMark
     logs: Sequence[MinedLog]
@@ -132,7 +132,8 @@ def _ask(chain: Chain, pool: ProviderPool, stream: Stream, after: ScanMark, quer
 
 
 def _logs_call(stream: Stream, span: Span) -> Call:
-    return log_query.logs_call(contract=stream.contract, topics=(stream.topics,), span=span, read=_reader(stream))
+    # All logs of the contract, because the position of each is among all of them.
+    return log_query.logs_call(contract=stream.contract, topics=(), span=span, read=_reader(stream))
 
 
 def _hash_call(height: int) -> Call:
@@ -147,12 +148,10 @@ def _hash_call(height: int) -> Call:
 
 def _reader(stream: Stream) -> Callable[[Sequence[MinedLog]], tuple[MinedLog, ...]]:
     def read(logs: Sequence[MinedLog]) -> tuple[MinedLog, ...]:
-        if not all(stream.is_of(one.log) and stream.is_readable(one.log) for one in logs):
+        shown = tuple(one for one in logs if stream.is_of(one.log))
+        if not all(stream.is_readable(one.log) for one in shown):
             raise BadResponseError("a log is of another event")
-        by_position = {(one.block_number, one.index): one for one in logs}
-        if len(by_position) < len(logs):
-            raise BadResponseError("two logs have the same position")
-        return tuple(by_position[position] for position in sorted(by_position))
+        return shown
 
     return read
 
@@ -197,4 +196,6 @@ def receipts(pool: ProviderPool, stream: Stream, logs: Sequence[MinedLog]) -> di
 
 def _shows(receipt: Receipt, stream: Stream, logs: Sequence[MinedLog]) -> bool:
     is_in_block = (receipt.block_number, receipt.block_hash) == (logs[0].block_number, logs[0].block_hash)
-    return is_in_block and list(filter(stream.is_of, receipt.logs)) == [one.log for one in logs]
+    emitted = enumerate(receipt.emitted_by(stream.contract))
+    shown = [(position, log) for position, log in emitted if stream.is_of(log)]
+    return is_in_block and shown == [(one.position, one.log) for one in logs]

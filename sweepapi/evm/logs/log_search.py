@@ -3,7 +3,7 @@
 A targeted query for one subject, cut into spans that providers accept, up to the safe block. The caller names the
 contract, the topics and how to read a log. An event that is only a *hint* (its receipt is read and checked afterwards)
 counts from any provider; any other event counts only on a safe block and, where there are two providers, if two show
-the same log of the same transaction at the same position.
+the same log of the same transaction.
 """
 
 import time
@@ -49,7 +49,7 @@ class LogSearch:
 
 @dataclass(frozen=True)
 class Hit:
-    """The event that was found, with its transaction, its block and its position there."""
+    """The event that was found, with its transaction and its block."""
 
     event: Event
     mined: MinedLog
@@ -221,6 +221,6 @@ def _with_receipts(
 
 
 def _has_event(receipt: Receipt, search: LogSearch, hit: Hit) -> bool:
-    """Whether this is a receipt of that very block with the event in it, at its position."""
+    """Whether this is a receipt of that very block with the event in it."""
     is_in_block = (receipt.block_number, receipt.block_hash) == hit.block
-    return is_in_block and (hit.mined.index, hit.mined.log) in receipt.emitted_by(search.contract)
+    return is_in_block and hit.mined.log in receipt.emitted_by(search.contract)

@@ -62,7 +62,7 @@ class UnmatchedEventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Block")
     def show_block(self, event: UnmatchedEvent) -> str:
-        return f"{event.block_number}, {event.block_hash}, log {event.log_index}"
+        return f"{event.block_number}, {event.block_hash}, log {event.log_position} of the contract in the transaction"
 
     @display(description="Values")
     def show_facts(self, event: UnmatchedEvent) -> SafeString:

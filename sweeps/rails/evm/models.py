@@ -150,7 +150,7 @@ class UnmatchedEvent(models.Model):
     tx_hash = Hash32Field()
     block_number = models.PositiveBigIntegerField()
     block_hash = Hash32Field()
-    log_index = models.PositiveBigIntegerField()  # in the block
+    log_position = models.PositiveBigIntegerField()  # among the contract's logs in the transaction
     facts = models.JSONField()  # all values of the event by their names, as text
     sweep = models.ForeignKey(
         Sweep, on_delete=models.PROTECT, null=True, blank=True, related_name="unmatched_events"
@@ -168,7 +168,8 @@ class UnmatchedEvent(models.Model):
         triggers: ClassVar = append_only(except_fields=["status", "explanation", "explained_by", "explained_at"])
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["network", "block_hash", "log_index"], name="unmatched_event_identity_on_chain"
+                fields=["network", "block_hash", "tx_hash", "contract", "log_position"],
+                name="unmatched_event_identity_on_chain",
             ),
             models.CheckConstraint(
                 name="unmatched_event_explained_whole",

@@ -209,7 +209,7 @@ def _adopted(registry: Networks, network: str, paid: Paid, partner: Partner | No
         settlement=Settlement.PAYABLE,
         tx_hash=paid.signature,
         inclusion=Inclusion(landed.slot, paid.found.block_hash, landed.units),
-        log_index=None,
+        log_position=None,
         amounts=paid.split(partner.share_bps_at(datetime.fromtimestamp(seconds, UTC))),
         circumstances={"adopted_by": by},
     )

@@ -38,10 +38,10 @@ class ReceiptTransactionSerializer(serializers.Serializer[Any]):
     txHash = serializers.CharField(source="tx_hash")
     blockNumber = serializers.IntegerField(source="block_number", help_text="On Solana the slot.")
     blockHash = serializers.CharField(source="block_hash")
-    logIndex = serializers.IntegerField(
-        source="log_index",
+    logPosition = serializers.IntegerField(
+        source="log_position",
         allow_null=True,
-        help_text="The position of the event in the block. Null on Solana, and for sweeps of earlier releases.",
+        help_text="The position of the event among the contract's logs in the transaction, from 0. Null on Solana.",
     )
 
 

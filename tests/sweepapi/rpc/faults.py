@@ -75,7 +75,7 @@ def richer(receipt: dict[str, Any]) -> dict[str, Any]:
     return receipt | {"logs": [log | {"data": "0x" + "ff" * 32} for log in receipt["logs"]]}
 
 
-def moved(receipt: dict[str, Any]) -> dict[str, Any]:
+def renumbered(receipt: dict[str, Any]) -> dict[str, Any]:
     return receipt | {"logs": [log | {"logIndex": "0x63"} for log in receipt["logs"]]}
 
 
@@ -109,6 +109,6 @@ FAULTS: dict[str, Fault] = {
     ),
     "it shows a revert": changed("eth_getTransactionReceipt", lambda receipt: receipt | {"status": "0x0"}),
     "it shows other data": changed("eth_getTransactionReceipt", richer),
-    "it shows another position of the log": changed("eth_getTransactionReceipt", moved),
+    "it numbers the logs otherwise": changed("eth_getTransactionReceipt", renumbered),
     "it shows no logs": changed("eth_getTransactionReceipt", lambda receipt: receipt | {"logs": []}),
 }

@@ -88,7 +88,7 @@ def test_it_says_what_the_chain_shows_at_the_position_that_it_names(app: Partner
     (execution,) = receipt["executions"]
     at = execution["transaction"]
     logs = app.chain.rpc("eth_getTransactionReceipt", at["txHash"])["logs"]
-    (log,) = (one for one in logs if int(one["logIndex"], 16) == at["logIndex"])
+    log = [one for one in logs if one["address"] == execution["venue"].lower()][at["logPosition"]]
     assert (int(log["blockNumber"], 16), log["blockHash"]) == (at["blockNumber"], at["blockHash"])
     (shown,) = responses.logs([log], emitter=execution["venue"])
     event = v5.decode_executed(shown) or v4.decode_executed(shown)
@@ -169,7 +169,7 @@ def test_on_solana_it_has_each_transaction_that_landed(api: Client, partner: Par
     receipt = receipt_of(api, local.row.id, version="v1")
     (execution,) = receipt["executions"]
     assert (execution["executionId"], execution["venue"]) == (landed.execution_id, str(cluster.fee_wallet))
-    assert (execution["transaction"]["logIndex"], execution["event"]) == (None, None)
+    assert (execution["transaction"]["logPosition"], execution["event"]) == (None, None)
     assert receipt["amounts"]["userAmount"] == str(GROSS - FEE)
     assert error_of(get(api, local.row.id)) == (404, "sweep_not_found")
 
@@ -202,7 +202,7 @@ def test_of_an_adopted_sweep_it_has_what_the_chain_shows(api: Client, partner: P
         settlement=Settlement.ON_CHAIN,
         tx_hash="0x" + "ab" * 32,
         inclusion=Inclusion(5, "0x" + "cd" * 32, 100_000),
-        log_index=9,
+        log_position=9,
         amounts=amounts,
         circumstances={"adopted_by": "ops", "token_count": "3"},
     )
@@ -211,7 +211,7 @@ def test_of_an_adopted_sweep_it_has_what_the_chain_shows(api: Client, partner: P
     number_by_time()
     receipt = receipt_of(api, adopted.sweep_id)
     (execution,) = receipt["executions"]
-    assert (execution["transaction"]["logIndex"], execution["event"]["fields"]["tokenCount"]) == (9, "3")
+    assert (execution["transaction"]["logPosition"], execution["event"]["fields"]["tokenCount"]) == (9, "3")
     assert (receipt["fee"]["totalFeeBps"], receipt["authorizations"]) == (None, [])
 
 
@@ -253,14 +253,14 @@ def test_the_position_that_a_liar_showed_is_corrected_by_the_final_block(
     app: PartnerApp, completed: dict[str, Any]
 ) -> None:
     tx = SweepTransaction.objects.get()
-    shown = tx.log_index
-    SweepTransaction.objects.update(log_index=10_000, logs_digest="00" * 32)
+    shown = tx.log_position
+    SweepTransaction.objects.update(log_position=10_000, logs_digest="00" * 32)
     app.chain.mine(FINAL_AFTER)
     check_blocks()
     assert sweep_of(completed).is_open
     checks.check_due()
     tx.refresh_from_db()
-    assert (tx.finality, tx.log_index, sweep_of(completed).is_open) == ("final", shown, False)
+    assert (tx.finality, tx.log_position, sweep_of(completed).is_open) == ("final", shown, False)
     assert sweep_of(completed).executions.get().booking_epoch == 0
 
 

@@ -64,7 +64,7 @@ def _accepted(followed: FollowedEvmSweep, accepted: EvmAcceptance, sighting: Sig
     if is_unused:
         message = f"The final block shows the execution that was accepted, but its {followed.terms.identity} is unused."
         return ExecutionVerdict(sighting.head_number, obstacle=message)
-    return ExecutionVerdict(sighting.head_number, accepted=depth, log_index=executed.log_index)
+    return ExecutionVerdict(sighting.head_number, accepted=depth, log_position=executed.log_position)
 
 
 def _shown(followed: FollowedEvmSweep, receipt: Receipt, accepted: EvmAcceptance) -> Executed | None:

@@ -130,7 +130,7 @@ class FollowedEvmSweep:
     def event(self, sighting: Sighting) -> object:
         """Return what a provider shows of the accepted transaction, for comparison: all that is booked follows from it.
 
-        That is its block, and each field and the position of every log that the contract emitted.
+        That is its block, and each field of every log that the contract emitted, in their order.
         """
         receipt = sighting.receipts.get(self.tx_hashes[0])
         if receipt is None:
@@ -158,11 +158,11 @@ class FollowedEvmSweep:
         other contracts don't, because anyone can emit the same bytes.
         """
         emitted = receipt.emitted_by(self.contract)
-        match = self.terms.match([log for _, log in emitted])
+        match = self.terms.match(emitted)
         if match.executed is None:
             return match
-        log_index = next(index for index, log in emitted if (event := self.terms.read(log)) and event.is_hint)
-        return replace(match, executed=replace(match.executed, logs_digest=digest(emitted), log_index=log_index))
+        position = next(i for i, log in enumerate(emitted) if (event := self.terms.read(log)) and event.is_hint)
+        return replace(match, executed=replace(match.executed, logs_digest=digest(emitted), log_position=position))
 
     def search(self, sighting: Sighting) -> LogSearch | None:
         """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""

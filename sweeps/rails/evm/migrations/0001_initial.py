@@ -156,7 +156,7 @@ class Migration(migrations.Migration):
                 ("tx_hash", sweepapi.fields.Hash32Field()),
                 ("block_number", models.PositiveBigIntegerField()),
                 ("block_hash", sweepapi.fields.Hash32Field()),
-                ("log_index", models.PositiveBigIntegerField()),
+                ("log_position", models.PositiveBigIntegerField()),
                 ("facts", models.JSONField()),
                 ("reason", models.TextField()),
                 ("found_at", models.DateTimeField(auto_now_add=True)),
@@ -304,7 +304,8 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="unmatchedevent",
             constraint=models.UniqueConstraint(
-                fields=("network", "block_hash", "log_index"), name="unmatched_event_identity_on_chain"
+                fields=("network", "block_hash", "tx_hash", "contract", "log_position"),
+                name="unmatched_event_identity_on_chain",
             ),
         ),
         migrations.AddConstraint(
@@ -330,9 +331,9 @@ class Migration(migrations.Migration):
             trigger=pgtrigger.compiler.Trigger(
                 name="no_update",
                 sql=pgtrigger.compiler.UpsertTriggerSql(
-                    condition='WHEN (OLD."block_hash" IS DISTINCT FROM (NEW."block_hash") OR OLD."block_number" IS DISTINCT FROM (NEW."block_number") OR OLD."contract" IS DISTINCT FROM (NEW."contract") OR OLD."execution_id" IS DISTINCT FROM (NEW."execution_id") OR OLD."facts" IS DISTINCT FROM (NEW."facts") OR OLD."found_at" IS DISTINCT FROM (NEW."found_at") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."log_index" IS DISTINCT FROM (NEW."log_index") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."network" IS DISTINCT FROM (NEW."network") OR OLD."reason" IS DISTINCT FROM (NEW."reason") OR OLD."sweep_id" IS DISTINCT FROM (NEW."sweep_id") OR OLD."tx_hash" IS DISTINCT FROM (NEW."tx_hash"))',
+                    condition='WHEN (OLD."block_hash" IS DISTINCT FROM (NEW."block_hash") OR OLD."block_number" IS DISTINCT FROM (NEW."block_number") OR OLD."contract" IS DISTINCT FROM (NEW."contract") OR OLD."execution_id" IS DISTINCT FROM (NEW."execution_id") OR OLD."facts" IS DISTINCT FROM (NEW."facts") OR OLD."found_at" IS DISTINCT FROM (NEW."found_at") OR OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."log_position" IS DISTINCT FROM (NEW."log_position") OR OLD."name" IS DISTINCT FROM (NEW."name") OR OLD."network" IS DISTINCT FROM (NEW."network") OR OLD."reason" IS DISTINCT FROM (NEW."reason") OR OLD."sweep_id" IS DISTINCT FROM (NEW."sweep_id") OR OLD."tx_hash" IS DISTINCT FROM (NEW."tx_hash"))',
                     func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
-                    hash="df3a52c23b48f6843b532a2b15c1541ba5182b45",
+                    hash="3cb080e9ffbbdfc2cec5d65f537457761fd17015",
                     operation="UPDATE",
                     pgid="pgtrigger_no_update_2eaa3",
                     table="evm_unmatchedevent",

@@ -63,7 +63,11 @@ def adopt(registry: Networks, orphan: Orphan, *, named: Partner | None, by: str)
     adopted = _adopted(registry.chain(orphan.place.network), registry.pool(orphan.place.network), orphan, named, by)
     with transaction.atomic():
         event = UnmatchedEvent.objects.get(
-            network=orphan.place.network, block_hash=orphan.mined.block_hash, log_index=orphan.mined.index
+            network=orphan.place.network,
+            block_hash=orphan.mined.block_hash,
+            tx_hash=orphan.mined.tx_hash,
+            contract=orphan.place.contract,
+            log_position=orphan.mined.position,
         )
         explanation = f"Adopted as sweep {adopted.sweep_id}."
         if not unmatched.explain(event_id=event.pk, explanation=explanation, explained_by=by):
@@ -96,7 +100,7 @@ def _adopted(chain: Chain, pool: ProviderPool, orphan: Orphan, named: Partner | 
         settlement=owner.settlement,
         tx_hash=receipt.tx_hash,
         inclusion=Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used),
-        log_index=orphan.mined.index,
+        log_position=orphan.mined.position,
         amounts=owner.amounts,
         circumstances={"adopted_by": by, "token_count": emitted.facts["token_count"]},
     )

@@ -63,12 +63,13 @@ def _events(place: ContractPlace, blocks: Blocks, span: ScannedSpan) -> Iterator
     explained = set(
         UnmatchedEvent.objects.filter(
             network=place.network,
+            contract=place.contract,
             block_number__range=(blocks.first, blocks.last),
             status=UnmatchedEvent.Status.EXPLAINED,
-        ).values_list("block_hash", "log_index")
+        ).values_list("block_hash", "tx_hash", "log_position")
     )
     for mined, emitted in shown:
-        is_explained = (mined.block_hash, mined.index) in explained
+        is_explained = (mined.block_hash, mined.tx_hash, mined.position) in explained
         yield _Event(mined, emitted, by_id.get(emitted.execution_id), is_explained)
 
 

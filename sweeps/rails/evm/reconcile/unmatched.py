@@ -19,12 +19,12 @@ def store(network: str, found: Sequence[Unmatched]) -> None:
         event, is_new = UnmatchedEvent.objects.get_or_create(
             network=network,
             block_hash=mined.block_hash,
-            log_index=mined.index,
+            tx_hash=mined.tx_hash,
+            contract=mined.log.address,
+            log_position=mined.position,
             defaults={
-                "contract": mined.log.address,
                 "name": emitted.name,
                 "execution_id": emitted.execution_id,
-                "tx_hash": mined.tx_hash,
                 "block_number": mined.block_number,
                 "facts": emitted.facts,
                 "sweep_id": one.sweep_id,

@@ -25,7 +25,24 @@ def test_a_good_receipt_is_read() -> None:
     receipt = responses.receipt_of(HASH)(RECEIPT | {"extra": 1, "transactionHash": HASH.upper().replace("X", "x")})
     assert (receipt.block_number, receipt.succeeded, receipt.gas_used) == (16, True, 21_000)
     assert receipt.logs[0].data == b"\x00"
-    assert receipt.emitted_by(receipt.logs[0].address) == ((7, receipt.logs[0]),)
+    assert receipt.emitted_by(receipt.logs[0].address) == receipt.logs
+
+
+@pytest.mark.parametrize(
+    "indexes",
+    [(7, 8, 9), (0, 1, 2), (0, 2, 5), (0, 0, 0)],
+    ids=["by block", "by transaction", "with gaps", "not at all"],
+)
+def test_however_a_node_numbers_logs_their_order_is_that_of_the_transaction(indexes: tuple[int, ...]) -> None:
+    logs = [LOG | {"data": f"0x0{i}", "logIndex": hex(index)} for i, index in enumerate(indexes)]
+    receipt = responses.receipt_of(HASH)(RECEIPT | {"logs": logs})
+    assert [one.data for one in receipt.logs] == [b"\0", b"\1", b"\2"]
+
+
+def test_logs_of_a_receipt_that_are_listed_in_another_order_have_that_of_their_numbers() -> None:
+    logs = [LOG | {"data": f"0x0{i}", "logIndex": hex(7 + i)} for i in (2, 0, 1)]
+    receipt = responses.receipt_of(HASH)(RECEIPT | {"logs": logs})
+    assert [one.data for one in receipt.logs] == [b"\0", b"\1", b"\2"]
 
 
 @pytest.mark.parametrize("value", [None, RECEIPT | {"blockHash": None}])

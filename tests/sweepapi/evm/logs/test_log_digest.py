@@ -8,22 +8,24 @@ from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs.log_digest import digest
 
 LOG = Log(address="0xContract", topics=("0x" + "11" * 32,), data=b"\x01")
+OTHER = replace(LOG, data=b"\x02")
 
 
 def test_the_same_logs_have_the_same_digest() -> None:
-    assert digest([(3, LOG), (4, LOG)]) == digest(iter([(3, replace(LOG)), (4, LOG)]))
+    assert digest([LOG, OTHER]) == digest(iter([replace(LOG), OTHER]))
 
 
 @pytest.mark.parametrize(
     "other",
     [
         [],
-        [(4, LOG)],
-        [(3, LOG), (4, LOG)],
-        [(3, replace(LOG, data=b"\x02"))],
-        [(3, replace(LOG, topics=("0x" + "12" * 32,)))],
-        [(3, replace(LOG, topics=(*LOG.topics, *LOG.topics)))],
+        [LOG],
+        [OTHER, LOG],
+        [LOG, OTHER, OTHER],
+        [LOG, replace(OTHER, data=b"\x03")],
+        [LOG, replace(OTHER, topics=("0x" + "12" * 32,))],
+        [LOG, replace(OTHER, topics=(*LOG.topics, *LOG.topics))],
     ],
 )
-def test_other_logs_and_other_positions_have_another_digest(other: list[tuple[int, Log]]) -> None:
-    assert digest(other) != digest([(3, LOG)])
+def test_other_logs_and_another_order_have_another_digest(other: list[Log]) -> None:
+    assert digest(other) != digest([LOG, OTHER])

@@ -14,6 +14,7 @@ from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain, FinalityRule
 from sweepapi.evm.chain.errors import FinalBlockReplacedError
 from sweepapi.evm.contracts import v5
+from sweepapi.evm.contracts.batch import SKIPPED_TOPIC
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.evm.logs import log_query, log_scan
 from sweepapi.evm.logs.log_scan import Scan, ScanMark, Stream
@@ -74,8 +75,14 @@ def height(chain: LocalChain, tx_hash: str) -> int:
 
 
 def forged(**lie: Any) -> Alter:
-    """Change every log of a query like this."""
-    return lambda method, _params, result: [log | lie for log in result] if method == "eth_getLogs" else result
+    """Change every event of a query like this; other logs of the contract stay as they are."""
+
+    def alter(method: str, _params: list[Any], result: Any) -> Any:
+        if method != "eth_getLogs":
+            return result
+        return [log | lie if log["topics"][0] == v5.CANCELLED_TOPIC else log for log in result]
+
+    return alter
 
 
 # --- what is read -----------------------------------------------------------------------------------------------------
@@ -106,7 +113,7 @@ def test_a_chain_whose_finality_is_a_depth_is_read_to_that_depth(
     assert hashes_of(scan(chain, pool)) == hashes[:-1]
 
 
-def test_events_of_other_contracts_and_other_kinds_are_not_queried(
+def test_events_of_other_contracts_and_other_kinds_are_left_out(
     chain: LocalChain, pool: ProviderPool, hashes: list[str]
 ) -> None:
     chain.pause()
@@ -163,7 +170,6 @@ def test_two_providers_that_show_the_same_agree(
         hiding_logs,
         forged(blockHash=random_hash()),
         forged(transactionHash=random_hash()),
-        forged(logIndex="0x7"),
         forged(topics=[v5.CANCELLED_TOPIC, "0x" + "00" * 32, "0x" + "00" * 32]),
     ],
 )
@@ -187,6 +193,55 @@ def test_a_span_that_they_show_differently_ends_the_scan_and_is_logged(
     )
     liar.alter = unaltered
     assert hashes_of(scan(chain, pool)) == hashes
+
+
+def with_another_log(method: str, _params: list[Any], result: Any) -> Any:
+    """Show a log of the contract before each of its events, as a sweep reports a leg that it left out."""
+
+    def both(log: Any) -> list[Any]:
+        return [
+            log | {"topics": [SKIPPED_TOPIC, "0x" + "00" * 32]},
+            log | {"logIndex": hex(int(log["logIndex"], 16) + 1)},
+        ]
+
+    if method == "eth_getLogs":
+        return [one for log in result for one in both(log)]
+    if method == "eth_getTransactionReceipt":
+        return result | {"logs": [one for log in result["logs"] for one in both(log)]}
+    return result
+
+
+def numbered_otherwise(method: str, params: list[Any], result: Any) -> Any:
+    """Number logs by the block, where the other node numbers them by the transaction, and list the last one first."""
+    shown = with_another_log(method, params, result)
+    if method != "eth_getLogs":
+        return shown
+    return [log | {"logIndex": hex(int(log["logIndex"], 16) + 40)} for log in reversed(shown)]
+
+
+def test_the_position_of_an_event_is_among_the_logs_of_the_contract_in_its_transaction(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    nodes = [start_node() for _ in range(2)]
+    nodes[0].alter, nodes[1].alter = with_another_log, numbered_otherwise
+    pool = use_providers(*(node.url for node in nodes))
+    found = logs_of(scan(chain, pool))
+    assert [(one.tx_hash, one.position) for one in found] == [(tx_hash, 1) for tx_hash in hashes]
+    assert list(log_scan.receipts(pool, stream_of(chain), found)) == hashes
+
+
+def test_a_receipt_with_the_event_at_another_position_does_not_count(
+    chain: LocalChain, use_providers: Providers, start_node: Start, hashes: list[str]
+) -> None:
+    node = start_node()
+    pool = use_providers(node.url)
+    found = logs_of(scan(chain, pool))
+    node.alter = lambda method, params, result: (
+        with_another_log(method, params, result) if method == "eth_getTransactionReceipt" else result
+    )
+    assert log_scan.receipts(pool, stream_of(chain), found) == {}
+    node.alter = unaltered
+    assert list(log_scan.receipts(pool, stream_of(chain), found)) == hashes
 
 
 def test_spans_before_the_first_disagreement_count(
@@ -270,7 +325,7 @@ def test_three_providers_that_each_show_something_else_end_the_scan(
 ) -> None:
     liars = [start_node(), start_node()]
     liars[0].alter = hiding_logs
-    liars[1].alter = lambda method, _params, result: result[:1] if method == "eth_getLogs" else result
+    liars[1].alter = lambda method, _params, result: result[:-1] if method == "eth_getLogs" else result
     assert scan(chain, use_providers(chain.world["rpcUrl"], *(liar.url for liar in liars))).spans == []
 
 
@@ -335,16 +390,13 @@ def test_an_answer_with_a_block_of_another_height_does_not_count(
     "lie",
     [
         {"address": STRANGER},
-        {"topics": [random_hash(), random_hash(), "0x" + "00" * 32]},
         {"topics": [v5.CANCELLED_TOPIC, random_hash()]},
-        {"topics": []},
         {"removed": True},
         {"blockNumber": "0x7fffffff"},
         {"blockNumber": None},
         {"blockHash": None},
         {"transactionHash": "0x12"},
         {"logIndex": None},
-        {"logIndex": "0x7", "blockNumber": "0x1"},  # all in one place
     ],
 )
 def test_a_log_that_was_not_queried_makes_the_answer_unusable(

@@ -173,7 +173,7 @@ def test_two_providers_that_show_the_same_agree(
         {"blockHash": random_hash()},
         {"transactionHash": random_hash()},
         {"blockNumber": "0x1"},
-        {"logIndex": "0x63"},
+        {"data": "0x01"},
     ],
 )
 def test_two_providers_that_show_different_logs_do_not_agree(
@@ -192,8 +192,17 @@ def test_two_providers_that_show_different_logs_do_not_agree(
     assert not found.agreed
 
 
+def test_two_providers_that_number_logs_differently_agree(
+    cancelled: Cancelled, use_providers: Providers, start_node: Start
+) -> None:
+    other = start_node()
+    other.alter = forged(logIndex="0x63")
+    found = find(use_providers(other.url, cancelled.chain.world["rpcUrl"]), cancelled.search)
+    assert (found.hit, found.agreed) == (cancelled.hit, True)
+
+
 @pytest.mark.parametrize("position", [0, 1])
-@pytest.mark.parametrize("lie", [{"transactionHash": random_hash()}, {"logIndex": "0x63"}, None])
+@pytest.mark.parametrize("lie", [{"transactionHash": random_hash()}, None])
 def test_of_three_providers_two_decide_which_event_it_was(
     cancelled: Cancelled, use_providers: Providers, start_node: Start, lie: dict[str, str] | None, position: int
 ) -> None:

@@ -36,7 +36,7 @@ def make_event(**facts: Any) -> UnmatchedEvent:
             "tx_hash": random_hash(),
             "block_number": 1234,
             "block_hash": random_hash(),
-            "log_index": 3,
+            "log_position": 3,
             "facts": {"nonce": EXECUTION_ID, "gross_output": "1000000", "note": "<script>"},
             "reason": "No execution of ours has this identity.",
         }

@@ -107,7 +107,7 @@ def test_the_reference_is_the_uuid_and_sixteen_zero_bytes() -> None:
 def test_the_partners_part_of_the_fee_is_its_share_rounded_down() -> None:
     (decided,) = verdict(receipt(executed_log())).transactions
     paid = Split(1_000_000, 7_500, 3_000, 4_500, 992_500)
-    assert decided.executed == Executed(paid, logs_digest=digest([(0, executed_log())]), log_index=0)
+    assert decided.executed == Executed(paid, logs_digest=digest([executed_log()]), log_position=0)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def of_transaction(*logs: Log, followed: FollowedEvmSweep = FOLLOWED) -> Transac
 def executed_in(decided: TransactionVerdict) -> Executed:
     """Return the execution that was found, without the digest of its logs and its position."""
     assert decided.executed is not None
-    return replace(decided.executed, logs_digest="", log_index=None)
+    return replace(decided.executed, logs_digest="", log_position=None)
 
 
 def mismatches(*logs: Log) -> list[tuple[str, str]]:
@@ -292,7 +292,7 @@ def test_there_is_no_search_without_need() -> None:
 )
 def test_only_the_depth_of_its_block_counts_for_a_completed_sweep(facts: dict[str, Any], depth: Depth) -> None:
     decided = verdict(receipt(executed_log()), followed=COMPLETED, **RAN_OUT, **facts)
-    assert decided == ExecutionVerdict(100, accepted=depth, log_index=0 if depth is Depth.FINAL else None)
+    assert decided == ExecutionVerdict(100, accepted=depth, log_position=0 if depth is Depth.FINAL else None)
 
 
 @pytest.mark.parametrize("canonical", [block_at(100), block_at(100, fork=1)], ids=["final", "gone"])
