@@ -1,6 +1,6 @@
 """Fixtures for all tests: a partner and its clients, the networks, the local chain, and the guard of transactions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -199,7 +199,7 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     trips: list[list[str]] = []
     post = Provider._post  # noqa: SLF001 every request goes through it
 
-    def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
+    def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
         trips.append([call.method for call in calls])
         return post(provider, calls, timeout_seconds)
 

@@ -73,8 +73,9 @@ class FakeNode:
             self._may_answer.set()
 
     def answer(self, body: bytes) -> tuple[int, bytes]:
-        """Return HTTP status and body for a JSON-RPC batch."""
-        batch = json.loads(body)
+        """Return HTTP status and body for a JSON-RPC batch, or for a call that is not in one."""
+        asked = json.loads(body)
+        batch = asked if isinstance(asked, list) else [asked]
         self._may_answer.wait()
         self.asked.append([request["method"] for request in batch])
         if self.refuse(batch):
@@ -97,7 +98,7 @@ class FakeNode:
                 answer["error"] = {"code": -32601, "message": "the method does not exist/is not available"}
             if "result" in answer:
                 answer["result"] = self.alter(request["method"], request["params"], answer["result"])
-        return 200, json.dumps(list(answers.values())).encode()
+        return 200, json.dumps(list(answers.values()) if batch is asked else answers[asked["id"]]).encode()
 
 
 @contextmanager

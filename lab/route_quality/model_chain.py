@@ -65,6 +65,7 @@ class ModelChain:
             "eth_getBlockByNumber": {"number": "0x1", "hash": "0x" + "ab" * 32, "timestamp": "0x1"},
             "eth_feeHistory": {"baseFeePerGas": ["0x0", hex(self._market.gas_price)]},
             "eth_maxPriorityFeePerGas": "0x0",
+            "eth_gasPrice": hex(self._market.gas_price),
             "eth_getBalance": "0x0",
             "eth_getCode": "0x",
         }

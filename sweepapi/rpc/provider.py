@@ -2,14 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
-from web3.providers.base import JSONBaseProvider
-from web3.types import RPCEndpoint
 
-from sweepapi.limits.nesting import is_nested_deeper
+from sweepapi.rpc import batches
 from sweepapi.rpc.calls import Call, read
 from sweepapi.rpc.errors import (
     BadResponseError,
@@ -27,10 +25,8 @@ from sweepapi.rpc.transport import Endpoint
 log = structlog.get_logger(__name__)
 
 PROOF_RECHECK_SECONDS = 600.0
-MAX_RESPONSE_DEPTH = 32
 MAX_RESPONSE_BYTES = 2**26
-# Nodes limit the calls of a batch: geth and Alchemy to a thousand, Erigon to a hundred, some to twenty.
-MOST_CALLS, LEAST_CALLS = 1_000, 20
+MOST_CALLS = 1_000  # of a batch: geth and Alchemy take a thousand, Erigon a hundred, some three, and some no batches
 # The latency of a provider is that of requests which ask for little; of others it says more about the calls.
 SMALL_REQUEST_BYTES = 8_192
 
@@ -87,8 +83,8 @@ class Provider:
 
     def _proven_batch(self, calls: Sequence[Call], *, deadline: float) -> list[Any]:
         proofs = self._proofs_that_are_due()
-        if proofs:
-            self._max_calls = MOST_CALLS
+        if proofs:  # a limit that was learned from a refusal for another reason is forgotten by and by
+            self._max_calls = min(2 * self._max_calls or 1, MOST_CALLS)
         sent = [*(proof.call for proof in proofs), *calls]
         raw = iter(self._responses(sent, deadline=deadline))
         for proof in proofs:
@@ -120,45 +116,51 @@ class Provider:
         self.health.note_head(head)
 
     def _responses(self, calls: Sequence[Call], *, deadline: float) -> list[Any]:
-        """Return the response to each call; a batch that is too large is halved, and so are later ones for a while."""
-        raw: list[Any] = []
-        max_calls = self._max_calls
-        while len(raw) < len(calls):
-            part = calls[len(raw) : len(raw) + max_calls]
-            try:
-                raw += self._post(part, deadline - time.monotonic())
-            except BatchRefusedError:
-                if len(part) <= LEAST_CALLS:
-                    raise
-                max_calls = max(len(part) // 2, LEAST_CALLS)
-        self._max_calls = max_calls
-        return raw
+        """Return the response to each call. What the answer to a batch lacks is asked again, alone.
 
-    def _post(self, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
-        # A codec of its own numbers the calls of each batch from zero.
-        body = JSONBaseProvider().encode_batch_rpc_request([(RPCEndpoint(call.method), call.params) for call in calls])
+        A batch of which less than half is answered is too large: it is halved, and so are later ones. Zero calls mean
+        that the provider takes no batches at all.
+        """
+        found: dict[int, Any] = {}
+        again: list[int] = []
+        max_calls = self._max_calls
+        while len(found) < len(calls):
+            part = (again or [i for i in range(len(calls)) if i not in found])[: max(max_calls, 1)]
+            try:
+                left = deadline - time.monotonic()
+                post = self._post if max_calls > 0 else self._post_alone
+                shown = post([calls[i] for i in part], left)
+            except BatchRefusedError:
+                if max_calls == 0:
+                    raise
+                shown = {}
+            found |= {part[i]: response for i, response in shown.items()}
+            again = [i for i in (again or part) if i not in found]
+            if 2 * len(shown) < len(part):
+                max_calls = len(part) // 2
+        self._max_calls = max_calls
+        return [found[i] for i in range(len(calls))]
+
+    def _post(self, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
+        """Return the responses by the positions of the calls, as far as there are any; raises as ``batch``."""
+        return self._answered(batches.encoded(calls), len(calls), timeout_seconds)
+
+    def _post_alone(self, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
+        """Return what ``_post`` does, of a single call that is not in a batch."""
+        return self._answered(batches.encoded_alone(*calls), 1, timeout_seconds)
+
+    def _answered(self, body: bytes, count: int, timeout_seconds: float) -> Mapping[int, Any]:
         started = time.monotonic()
         answer = self._endpoint.post(body, timeout_seconds, max_bytes=MAX_RESPONSE_BYTES)
         if len(body) <= SMALL_REQUEST_BYTES:
             self.health.note_latency(time.monotonic() - started)
-        return self._in_order(answer, len(calls))
-
-    def _in_order(self, answer: bytes, count: int) -> list[Any]:
-        """Return the responses in the order of their calls; if one is missing, the batch may have been too large."""
         try:
-            responses = _parsed(answer)
+            responses = batches.responses_of(batches.parsed(answer))
         except ValueError as error:
             raise BadResponseError(f"{self!r} did not answer with JSON ({type(error).__name__})") from None
-        if any(is_throttling_error(one) for one in (responses if isinstance(responses, list) else [responses])):
+        if any(map(is_throttling_error, responses)):
             raise ThrottledError(f"{self!r} limits our requests", retry_after_seconds=None)
-        try:
-            by_id = {response["id"]: response for response in responses}
-            return [by_id[i] for i in range(count)]
-        except (TypeError, KeyError) as error:
-            raise BatchRefusedError(f"{self!r} did not answer {count} calls ({type(error).__name__})") from None
-
-
-def _parsed(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape
-    if is_nested_deeper(body.decode(), than=MAX_RESPONSE_DEPTH):
-        raise ValueError("response exceeds the maximum depth")
-    return JSONBaseProvider.decode_rpc_response(body)
+        shown = batches.by_position(responses, count)
+        if not shown:
+            raise BatchRefusedError(f"{self!r} did not answer any of {count} calls")
+        return shown

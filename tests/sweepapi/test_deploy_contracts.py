@@ -2,7 +2,7 @@
 
 import secrets
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import product
@@ -231,7 +231,7 @@ def test_after_a_crash_at_any_step_another_run_completes_without_an_extra_transa
     post = Provider._post  # noqa: SLF001 all requests pass here
     sends = 0
 
-    def crashing(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
+    def crashing(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
         nonlocal sends
         is_send = calls[-1].method == "eth_sendRawTransaction"
         sends += is_send

@@ -15,10 +15,13 @@ from eth_account.signers.local import LocalAccount
 from eth_typing import Hash32
 from eth_utils.crypto import keccak
 
+from sweepapi.evm.chain.blocks import head_call
+from sweepapi.evm.chain.gas_price import gas_price_calls, gas_price_of
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.addresses import keccak_hex
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc.errors import ChainUnavailableError
 
 GWEI = 10**9
 TYPE = b"\x02"
@@ -121,17 +124,19 @@ def account_state_calls(account: str) -> list[Call]:
     """
     return [
         Call("eth_getTransactionCount", (account, "latest"), responses.counter),
-        Call("eth_getBlockByNumber", ("latest", False), responses.block),
-        Call("eth_feeHistory", ("0x1", "latest", []), responses.next_base_fee),
-        Call("eth_maxPriorityFeePerGas", (), responses.quantity),
+        head_call(),
         Call("eth_getBalance", (account, "latest"), responses.quantity),
+        *gas_price_calls(),
     ]
 
 
 def account_state_of(values: Sequence[Any]) -> AccountState:
-    """Return the state from the results of ``account_state_calls``."""
-    account_nonce, head, base_fee, priority_fee, balance = values
-    return AccountState(head, base_fee, priority_fee, account_nonce, balance)
+    """Return the state from the results of ``account_state_calls``; raises ``ChainUnavailableError``."""
+    account_nonce, head, balance, *prices = values
+    price = gas_price_of(head, prices)
+    if price is None:
+        raise ChainUnavailableError("the provider does not say what gas costs")
+    return AccountState(head, price.base_fee, price.priority_fee, account_nonce, balance)
 
 
 class BroadcastResult(IntEnum):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
+from sweepapi.evm.chain.blocks import head_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.deployment.code import code_differences
@@ -45,7 +46,7 @@ def compare(
     """Return how the chain differs from the specification, in one round trip; raises ``ChainUnavailableError``."""
     listed = checks(specification, at)
     calls = [
-        Call("eth_getBlockByNumber", ("latest", False), responses.block),
+        head_call(),
         *(code_call(at.of(name)) for name in CONTRACTS),
         *(_reads([check for check in listed if check.contract == scope], specification.chain) for scope in SCOPES),
     ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from eth_account.signers.local import LocalAccount
 
+from sweepapi.evm.chain.blocks import head_call
 from sweepapi.evm.chain.errors import DeploymentError, SpecificationError
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
@@ -21,9 +22,8 @@ from sweepapi.evm.deployment.history import block_before
 from sweepapi.evm.deployment.roles import ADMIN
 from sweepapi.evm.deployment.sender import Mined, Sender, Sent, Step
 from sweepapi.evm.deployment.specification import MANAGER, Addresses, Specification, deployed
-from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.addresses import keccak_hex
-from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc import ProviderPool
 
 CONFIGURE = "configure and hand over"
 # Upper bounds of the gas of steps that can't be estimated before the previous step is mined. A test checks that the
@@ -100,7 +100,7 @@ class Deployment:
         if deployed(chain) is not None:
             return self.specification
         at, _ = self._contracts()
-        (head,) = self.pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
+        (head,) = self.pool.batch([head_call()])
         block = block_before(pool=self.pool, access_manager=at.manager, admin=self.account.address, head=head.number)
         known = replace(chain, access_manager=at.manager, v5_contract=at.v5, v4_contract=at.v4, deployed_at_block=block)
         return replace(self.specification, chain=known)

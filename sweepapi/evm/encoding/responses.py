@@ -5,7 +5,8 @@ Field names and encodings are those of the Ethereum JSON-RPC specification (exec
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from sweepapi.evm.encoding.addresses import eip55
@@ -24,6 +25,7 @@ class Block:
     number: int
     hash: str
     timestamp: int
+    base_fee: int | None = field(default=None, compare=False)  # in wei; None where the chain or the node has none
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,12 @@ def address(value: object) -> str:
 def block(value: object) -> Block:
     """Return a block that must exist."""
     fields = _mapping(value)
+    base_fee = fields.get("baseFeePerGas")
     return Block(
         number=counter(fields.get("number")),
         hash=hash32(fields.get("hash")),
         timestamp=counter(fields.get("timestamp")),
+        base_fee=None if base_fee is None else quantity(base_fee),
     )
 
 
@@ -195,19 +199,18 @@ def mined_logs(value: object) -> list[MinedLog]:
 
     They are sorted by block, transaction and position, whatever the node's order is. A log that is listed twice is one.
     """
-    by_emission: dict[tuple[int, str, str, str], dict[int, Log]] = defaultdict(dict)
+    by_emission: dict[tuple[int, str, str, str], dict[tuple[int, Log], None]] = defaultdict(dict)
     for fields in _logs(value):
         if fields.get("removed", False) is not False:
             raise BadResponseError("the log was removed")
         log = _log(fields)
         block_number, tx_hash = counter(fields.get("blockNumber")), hash32(fields.get("transactionHash"))
         emitted = by_emission[block_number, hash32(fields.get("blockHash")), tx_hash, log.address]
-        if emitted.setdefault(counter(fields.get("logIndex")), log) != log:
-            raise BadResponseError("two logs have the same position")
+        emitted[counter(fields.get("logIndex")), log] = None
     return [
-        MinedLog(emitted[index], position, tx_hash, block_number, block_hash)
+        MinedLog(log, position, tx_hash, block_number, block_hash)
         for (block_number, block_hash, tx_hash, _), emitted in sorted(by_emission.items())
-        for position, index in enumerate(sorted(emitted))
+        for position, (_, log) in enumerate(sorted(emitted, key=itemgetter(0)))
     ]
 
 

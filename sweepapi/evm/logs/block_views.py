@@ -6,9 +6,10 @@ that show the same decide, where there are two (docs/decisions/following.md).
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sweepapi.evm.chain.blocks import optional_block_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Block, Log
@@ -114,7 +115,7 @@ def _block_call(number: int) -> Call:
             raise BadResponseError("the block is another one")
         return block
 
-    return Call("eth_getBlockByNumber", (hex(number), False), decode)
+    return replace(optional_block_call(number), decode=decode)
 
 
 def _logs_call(contracts: Collection[str], number: int) -> Call:

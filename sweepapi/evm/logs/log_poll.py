@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sweepapi.evm.chain.blocks import head_call, optional_block_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Block, MinedLog, Receipt
@@ -96,10 +97,7 @@ def _open_spans(known: Depths, span_blocks: int) -> Iterator[dict[str, str]]:
 
 def _depth_calls(chain: Chain) -> list[Call]:
     tags = [tag for tag in (chain.finality.safe, chain.finality.final) if isinstance(tag, str)]
-    return [
-        Call("eth_getBlockByNumber", ("latest", False), responses.block),
-        *(Call("eth_getBlockByNumber", (tag, False), responses.optional_block) for tag in tags),
-    ]
+    return [head_call(), *map(optional_block_call, tags)]
 
 
 def _depths(chain: Chain, values: Sequence[Any]) -> Depths:
@@ -124,8 +122,8 @@ def _reader(contracts: Mapping[str, str], topics: frozenset[str]) -> Callable[[o
     """Return what reads a response; ``contracts`` are those in EIP-55 by their lower case."""
 
     def event(fields: Mapping[str, Any]) -> PolledEvent:
-        topic, subject = fields["topics"][:2]
-        tx_hash, block_hash = fields["transactionHash"], fields["blockHash"]
+        hashes = *fields["topics"][:2], fields["transactionHash"], fields["blockHash"]
+        topic, subject, tx_hash, block_hash = (one.lower() for one in hashes)
         if topic not in topics or not all(map(_HASH.fullmatch, (subject, tx_hash, block_hash))):
             raise BadResponseError("a log is of another event")
         number = responses.counter(fields["blockNumber"])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sweepapi.evm.chain.blocks import head_call, optional_block_call
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import MinedLog, Receipt
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
@@ -46,10 +47,7 @@ def logs_call(*, contract: str, topics: Topics, span: Span, read: Callable[[Sequ
 
 def depth_calls(reference: str | int) -> list[Call]:
     """Return the calls that show a provider's head and its safe or final block: a tag, or blocks below the head."""
-    head = Call("eth_getBlockByNumber", ("latest", False), responses.block)
-    if isinstance(reference, int):
-        return [head]
-    return [head, Call("eth_getBlockByNumber", (reference, False), responses.optional_block)]
+    return [head_call()] if isinstance(reference, int) else [head_call(), optional_block_call(reference)]
 
 
 def take_depth(reference: str | int, results: Iterator[Any]) -> tuple[int, int]:

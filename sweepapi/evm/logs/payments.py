@@ -7,6 +7,7 @@ the native coin: what a contract passes on inside a call leaves no log.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sweepapi.evm.chain.blocks import head_call, optional_block_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, eip55
@@ -56,10 +57,9 @@ def check_payment(expected: Expected, *, chain: Chain, pool: ProviderPool) -> Pa
 
 def _ask(chain: Chain, pool: ProviderPool, tx_hash: str, exclude: Sequence[Provider]) -> PaymentOpinion:
     final = chain.finality.final
-    tag = "latest" if isinstance(final, int) else final
     calls = [
-        Call("eth_getBlockByNumber", ("latest", False), responses.block),
-        Call("eth_getBlockByNumber", (tag, False), responses.optional_block),
+        head_call(),
+        head_call() if isinstance(final, int) else optional_block_call(final),
         Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash)),
         Call("eth_getTransactionByHash", (tx_hash,), responses.transaction_of(tx_hash)),
     ]

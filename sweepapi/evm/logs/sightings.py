@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sweepapi.evm.chain.blocks import head_call, optional_block_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.encoding import responses
@@ -146,9 +147,7 @@ def _first_known(tx_hash: str, shown: Sighting, sightings: Mapping[Provider, Sig
 
 
 def _block_call(reference: str | int) -> Call:
-    tag = hex(reference) if isinstance(reference, int) else reference
-    decode = responses.block if tag == "latest" else responses.optional_block
-    return Call("eth_getBlockByNumber", (tag, False), decode)
+    return head_call() if reference == "latest" else optional_block_call(reference)
 
 
 def _state_call(chain: Chain, subjects: Sequence[Subject], safe: str | int) -> Call:

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sweepapi.evm.chain.blocks import head_call
 from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.gas_price import gas_price_calls, gas_price_of
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.contracts.batch import PAUSED
 from sweepapi.evm.contracts.permit2 import NONCE_BITMAP
@@ -31,7 +33,6 @@ from sweepapi.evm.routes.quoting import QuoteReads, Quotes
 from sweepapi.evm.tokens.erc20 import TokenFacts, account_reads
 from sweepapi.evm.wallet.approvals import ApprovalReads
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
-from sweepapi.rpc.errors import CallFailedError
 
 QUOTES_PER_CALL = 60  # so that a call stays below the gas that nodes allow
 # Fifty times what a token needs for its facts; it bounds what a hostile one can make the node compute and send.
@@ -97,15 +98,15 @@ class Market:
         named = (*tokens, self.output, self.chain.reference_token)
         lookups = self.lasting.lookups({token: self._places(token, tokens) for token in named})
         calls = [
-            Call("eth_getBlockByNumber", ("latest", False), responses.block),
-            Call("eth_feeHistory", ("0x1", "latest", []), responses.next_base_fee, ErrorPolicy.ANY),
-            Call("eth_maxPriorityFeePerGas", (), responses.quantity, ErrorPolicy.ANY),
+            head_call(),
+            *(price_calls := gas_price_calls()),
             Call("eth_getBalance", (self.wallet, "latest"), responses.quantity),
             Call("eth_getCode", (self.wallet, "latest"), responses.data),
             self._own_reads(permit_words),
             *(self._token_reads(lookup) for lookup in lookups),
         ]
-        head, base_fee, priority_fee, native_balance, code, own, *by_token = self.pool.batch(calls)
+        head, *values = self.pool.batch(calls)
+        prices, (native_balance, code, own, *by_token) = values[: len(price_calls)], values[len(price_calls) :]
         answers = [lookup.answered(answer) for lookup, answer in zip(lookups, by_token, strict=True)]
         self.lasting.keep(answers)
         requirements = self.contract.requirements
@@ -113,7 +114,7 @@ class Market:
         return MarketFacts(
             head=head,
             refusals=[one.refusal for one, (value,) in zip(requirements, state, strict=True) if value != one.value],
-            gas_price=_gas_price(base_fee, priority_fee),
+            gas_price=gas_price_of(head, prices),
             native_balance=native_balance,
             used_permit_words={word: bits[0] for word, bits in zip(permit_words, words, strict=True)},
             tokens={answer.token: answer.facts for answer in answers if answer.facts is not None},
@@ -206,10 +207,6 @@ class Market:
             amounts=amounts,
             tokens=facts.tokens,
         )
-
-
-def _gas_price(*fees: Any) -> GasPrice | None:  # noqa: ANN401 - in wei, or failures of the reads
-    return None if any(isinstance(fee, CallFailedError) for fee in fees) else GasPrice(*fees)
 
 
 def _parts(amounts: Mapping[PoolHop, Sequence[int]]) -> Iterator[tuple[PoolHop, Sequence[int]]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sweepapi.evm.chain.blocks import head_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.encoding import responses
@@ -61,9 +62,7 @@ class WalletReading:
         """Find what the wallet holds, without the token that is excluded; raises ``ChainUnavailableError``."""
         known = [token for token in dict.fromkeys([*candidates, *self.chain.tokens.values()]) if token != exclude]
         asked = known[:MAX_CANDIDATES]
-        head, answer = self.pool.batch(
-            [Call("eth_getBlockByNumber", ("latest", False), responses.block), self._balances(asked, gas=MAX_GAS)]
-        )
+        head, answer = self.pool.batch([head_call(), self._balances(asked, gas=MAX_GAS)])
         balances = _answered(asked, answer)
         received, more = self._second_read(head.number, [token for token in asked if token not in balances])
         balances |= more

@@ -11,12 +11,12 @@ from uuid import UUID
 import structlog
 
 from sweepapi import networks
+from sweepapi.evm.chain.blocks import head_call, optional_block_call
 from sweepapi.evm.chain.chains import Chain
-from sweepapi.evm.encoding import responses
 from sweepapi.evm.logs.log_search import MAX_SEARCHES, LogSearch, SearchFinding, find
 from sweepapi.evm.logs.sightings import Sighting, read_sightings
 from sweepapi.networks import Networks
-from sweepapi.rpc import Call, ProviderPool
+from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule
 from sweeps.models import Flag
@@ -94,7 +94,7 @@ def _read_batch(
 
 def _answers(pool: ProviderPool) -> bool:
     try:
-        pool.batch([Call("eth_getBlockByNumber", ("latest", False), responses.block)])
+        pool.batch([head_call()])
     except ChainUnavailableError:
         return False
     return True
@@ -164,7 +164,7 @@ def clock(registry: Networks, network: str) -> datetime | None:
     if isinstance(tag, int):
         return None  # that would need the head first; the server's clock is close enough
     try:
-        (safe,) = registry.pool(network).batch([Call("eth_getBlockByNumber", (tag, False), responses.optional_block)])
+        _, safe = registry.pool(network).batch([head_call(), optional_block_call(tag)])
     except ChainUnavailableError as error:
         log.warning("safe_block_unknown", network=network, error=str(error))
         return None

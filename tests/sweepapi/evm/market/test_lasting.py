@@ -1,6 +1,6 @@
 """What rarely changes is read once and known for a while; what changes is read for every build."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,7 +70,7 @@ class Reader:
 def reader(chain: LocalChain, monkeypatch: pytest.MonkeyPatch) -> Reader:
     made, post = Reader(chain), Provider._post  # noqa: SLF001 every request goes through it
 
-    def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
+    def counted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
         made.asked += [selector for call in calls for selector in selectors_of(call)]
         return post(provider, calls, timeout_seconds)
 

@@ -1,6 +1,6 @@
 """Fixtures for the tests of what EVM rails share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ def before_trip(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], 
         trips: list[int] = []
         post = Provider._post  # noqa: SLF001 every request goes through it
 
-        def acted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> list[Any]:
+        def acted(provider: Provider, calls: Sequence[Call], timeout_seconds: float) -> Mapping[int, Any]:
             trips.append(len(calls))
             if len(trips) == number:
                 act()
