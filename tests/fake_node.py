@@ -52,6 +52,7 @@ class FakeNode:
     raw: Callable[[list[dict[str, Any]]], tuple[int, bytes]] | None = None  # replaces HTTP status and body
     refuse: Callable[[list[dict[str, Any]]], bool] = lambda _batch: False  # batches to refuse with HTTP 413
     lacks: Collection[str] = ()  # methods that it answers with an error
+    lacks_blocks: Collection[str] = ()  # the tags of blocks that it answers with an error
     swallow: str = ""  # a method that it does not forward; the result is 32 zero bytes
     asked: list[list[str]] = field(default_factory=list)
     connections: int = 0  # that it accepted
@@ -93,6 +94,9 @@ class FakeNode:
             answers |= {answer["id"]: answer for answer in real_answers}
         for request in batch:
             answer = answers[request["id"]]
+            if request["method"] == "eth_getBlockByNumber" and request["params"][0] in self.lacks_blocks:
+                answer.pop("result", None)
+                answer["error"] = {"code": -39001, "message": "Unknown block"}
             if request["method"] in self.lacks:
                 answer.pop("result", None)
                 answer["error"] = {"code": -32601, "message": "the method does not exist/is not available"}
