@@ -76,6 +76,9 @@ AUTHORIZATION_TTL_SECONDS = env.int("AUTHORIZATION_TTL_SECONDS", default=900)
 RPC_TIMEOUT_SECONDS = env.float("RPC_TIMEOUT_SECONDS", default=5.0)
 CONFIRM_TIMEOUT_SECONDS = env.float("CONFIRM_TIMEOUT_SECONDS", default=2.5)
 
+# An execution that only one provider shows counts after ten seconds if it brought at most so many times its quote.
+ONE_WORD_MAX_QUOTES = env.int("ONE_WORD_MAX_QUOTES", default=2)
+
 FIRST_CHECK_SECONDS = env.int("FIRST_CHECK_SECONDS", default=2)
 CHECK_BACKOFF_FACTOR = env.int("CHECK_BACKOFF_FACTOR", default=2)
 MAX_CHECK_DELAY_SECONDS = env.int("MAX_CHECK_DELAY_SECONDS", default=300)

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 from django import db
 from django.db import close_old_connections, connection, transaction
 from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
 from redis import RedisError
 
 from indexer import claims
@@ -24,11 +26,12 @@ from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.repeating import Repeating
-from sweeps.models import Comparison, Flag, Sweep
+from sweeps.models import Comparison, Flag, Sweep, SweepTransaction
 from sweeps.rails.registry import EVM_AUDITOR
 
 PAUSE_SECONDS = 5.0
 STATEMENT_TIMEOUT_MS = 1_000
+CONTRADICTED_FOR = timedelta(minutes=1)  # by then providers that only lag show the same
 LEDGER_SLICE = 5_000  # entries; five million take two hours, again and again
 
 log = structlog.get_logger(__name__)
@@ -78,6 +81,7 @@ class Figures:
         """Measure each; one that takes too long keeps its last value, whose time says how old it is."""
         figures = {
             "due": _due,
+            "contradicted": _contradicted,
             "flags": self._flagged,
             "ledger": self._walk.step,
             "numbers": _numbers,
@@ -118,6 +122,12 @@ def _due() -> None:
         backlog = claims.backlog()
     metrics.DUE.set(backlog.rows)
     metrics.OLDEST_DUE.set(backlog.oldest.total_seconds())
+
+
+def _contradicted() -> None:
+    with _bounded():
+        since = Now() - CONTRADICTED_FOR
+        metrics.CONTRADICTED.set(SweepTransaction.objects.filter(contradicted_since__lt=since).count())
 
 
 def _numbers() -> None:

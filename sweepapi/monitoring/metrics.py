@@ -32,6 +32,12 @@ ACCEPTANCE_SECONDS = Histogram(
     buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 900),
 )
 
+ONE_WORD_ACCEPTANCES = Counter(
+    "sweepapi_acceptances_on_one_word",
+    "Executions that were accepted although only one provider of several showed them.",
+    ["network"],
+)
+
 # --- Webhooks ---------------------------------------------------------------------------------------------------------
 WEBHOOK_ATTEMPTS = Counter("sweepapi_webhook_attempts", "Attempts to deliver a message by outcome.", ["outcome"])
 WEBHOOKS_DUE = Gauge(
@@ -75,6 +81,11 @@ OLDEST_DUE = Gauge(
 DUE = Gauge("sweepapi_due_sweeps", "Sweeps that are due, counted up to 10,000.", multiprocess_mode="mostrecent")
 QUEUE = Gauge("sweepapi_queue_messages", "Messages in the broker.", ["state"], multiprocess_mode="mostrecent")
 FLAGGED = Gauge("sweepapi_flagged_sweeps", "Sweeps by flag.", ["flag"], multiprocess_mode="mostrecent")
+CONTRADICTED = Gauge(
+    "sweepapi_contradicted_transactions",
+    "Transactions that one provider shows and another one has contradicted for over a minute.",
+    multiprocess_mode="mostrecent",
+)
 UNBALANCED = Gauge(
     "sweepapi_ledger_unbalanced_entries",
     "Journal entries whose postings do not sum to zero.",

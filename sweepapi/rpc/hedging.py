@@ -1,10 +1,11 @@
-"""Asks the next provider as well while one is slow, for reads that an HTTP request waits for."""
+"""Asks several providers at the same time, and the next one as well while one of them is slow."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweepapi.rpc.provider import Provider
@@ -14,51 +15,73 @@ USUAL_TIMES = 3
 MIN_DELAY_SECONDS, MAX_DELAY_SECONDS = 0.25, 0.75
 
 AnswerT = TypeVar("AnswerT")
+Patience = Callable[[Provider], float]  # for how many seconds a provider is waited for before the next one is queried
 
 
-def first_answer(
-    providers: Sequence[Provider], ask: Callable[[Provider], AnswerT], *, deadline: float
-) -> tuple[Provider, AnswerT]:
-    """Return the first usable answer and its provider; ``deadline`` is in monotonic seconds.
-
-    A provider is queried when all before it failed or take longer than usual; what comes too late is dropped. Raises
-    ``ChainUnavailableError``.
-    """
-    asked: dict[Future[AnswerT], tuple[Provider, float]] = {}
-    executor = ThreadPoolExecutor(max_workers=max(len(providers), 1))
-    try:
-        for i, provider in enumerate(providers):
-            asked[executor.submit(copy_context().run, ask, provider)] = provider, time.monotonic()
-            is_last = i == len(providers) - 1
-            until = deadline if is_last else min(deadline, time.monotonic() + _delay(provider))
-            answer = _first_usable(asked, until=until)
-            if answer is not None:
-                return answer
-    finally:
-        executor.shutdown(wait=False)
-    raise ChainUnavailableError("no provider answered in time")
+@dataclass(frozen=True)
+class _Asked:
+    provider: Provider
+    since: float  # in monotonic seconds, as below
+    late_at: float
 
 
-def _delay(provider: Provider) -> float:
+@dataclass
+class _Round(Generic[AnswerT]):
+    """One question to several providers."""
+
+    asked: dict[Future[AnswerT], _Asked] = field(default_factory=dict)  # that have not answered
+    answers: dict[Provider, AnswerT] = field(default_factory=dict)
+
+    def not_late(self) -> list[_Asked]:
+        return [one for one in self.asked.values() if one.late_at > time.monotonic()]
+
+    def collect(self, *, until: float) -> None:
+        """Wait for whoever answers or fails next; those who fail are not asked any more."""
+        done, _ = wait(self.asked, timeout=max(until - time.monotonic(), 0), return_when=FIRST_COMPLETED)
+        for future in done:
+            one = self.asked.pop(future)
+            try:
+                self.answers[one.provider] = future.result()
+            except BadResponseError:
+                continue  # the provider logged and counted it
+
+
+def usual_patience(provider: Provider) -> float:
+    """Return a few times what the provider usually takes, for reads that an HTTP request waits for."""
     usual = provider.health.latency
     return MAX_DELAY_SECONDS if usual is None else min(max(USUAL_TIMES * usual, MIN_DELAY_SECONDS), MAX_DELAY_SECONDS)
 
 
-def _first_usable(
-    asked: dict[Future[AnswerT], tuple[Provider, float]], *, until: float
-) -> tuple[Provider, AnswerT] | None:
-    """Wait for the first usable answer; None if the time is up, or all failed. Failures are taken out of ``asked``."""
-    while asked:
-        done, _ = wait(asked, timeout=max(until - time.monotonic(), 0), return_when=FIRST_COMPLETED)
-        if not done:
-            return None
-        for future in done:
-            provider, _ = asked.pop(future)
-            try:
-                answer = future.result()
-            except BadResponseError:
-                continue  # the provider logged and counted it
-            for late, since in asked.values():
-                late.health.note_latency(time.monotonic() - since)
-            return provider, answer
-    return None
+def first_answers(
+    providers: Sequence[Provider],
+    ask: Callable[[Provider], AnswerT],
+    *,
+    count: int,
+    deadline: float,
+    patience: Patience = usual_patience,
+) -> Mapping[Provider, AnswerT]:
+    """Return up to ``count`` usable answers, the first that come; ``deadline`` is in monotonic seconds.
+
+    So many providers are queried at once, and the next one for each that fails or is late. Once one has answered, those
+    that are late are not waited for. Raises ``ChainUnavailableError`` if nobody answers.
+    """
+    current, waiting = _Round[AnswerT](), list(providers)
+    executor = ThreadPoolExecutor(max_workers=max(len(providers), 1))
+    try:
+        while len(current.answers) < count:
+            for provider in waiting[: max(count - len(current.answers) - len(current.not_late()), 0)]:
+                now = time.monotonic()
+                asked = _Asked(provider, now, late_at=min(now + patience(provider), deadline))
+                current.asked[executor.submit(copy_context().run, ask, provider)] = asked
+                waiting.remove(provider)
+            on_time = current.not_late()
+            if not current.asked or (current.answers and not on_time) or time.monotonic() >= deadline:
+                break
+            current.collect(until=min((one.late_at for one in on_time), default=deadline))
+    finally:
+        executor.shutdown(wait=False)
+    if not current.answers:
+        raise ChainUnavailableError("no provider answered in time")
+    for late in current.asked.values():
+        late.provider.health.note_latency(time.monotonic() - late.since)
+    return current.answers

@@ -6,14 +6,14 @@ that returns nonsense fails over like one that does not respond.
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sweepapi.rpc.calls import Call
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweepapi.rpc.health import Clock
-from sweepapi.rpc.hedging import first_answer
+from sweepapi.rpc.hedging import Patience, first_answers, usual_patience
 from sweepapi.rpc.provider import Provider
 from sweepapi.rpc.ranking import ProviderState, ranked, states_of
 from sweepapi.rpc.target import Target
@@ -58,20 +58,14 @@ class ProviderPool:
         *,
         timeout_seconds: float | None = None,
         exclude: Collection[Provider] = (),
-        hedged: bool = False,
     ) -> tuple[Provider, list[Any]]:
         """Ask the healthiest provider, and the next one if it fails, until the time is up.
 
-        Returns the provider that answered and its results. ``exclude`` leaves some out, for another opinion. If
-        ``hedged``, the next provider is also queried while one is slow. Raises ``ChainUnavailableError`` if no provider
-        returned a usable response to every call.
+        Returns the provider that answered and its results. ``exclude`` leaves some out, for another opinion. Raises
+        ``ChainUnavailableError`` if no provider returned a usable response to every call.
         """
         deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
         providers = [provider for provider in ranked(self.providers) if provider not in exclude]
-        if hedged and len(providers) > 1:
-            return first_answer(
-                providers, lambda one: one.batch(calls, timeout_seconds=_left(deadline)), deadline=deadline
-            )
         for left, provider in zip(range(len(providers), 0, -1), providers, strict=True):
             # A provider that hangs uses its own share of the time and leaves the rest to the others.
             try:
@@ -79,6 +73,25 @@ class ProviderPool:
             except BadResponseError:
                 continue  # the provider logged and counted it
         raise ChainUnavailableError("no provider answered in time")
+
+    def ask_together(
+        self, calls: Sequence[Call], *, count: int, deadline: float, is_waited_for: bool
+    ) -> Mapping[Provider, list[Any]]:
+        """Ask so many providers at the same time, and the next one for each that fails or is late.
+
+        ``deadline`` is in monotonic seconds. If an HTTP request waits for the results, a provider is late when it takes
+        a few times longer than usual, and otherwise when half of the time is over. Fewer answer than were asked for
+        where the others are late, too; raises ``ChainUnavailableError`` if none does.
+        """
+        half = _left(deadline, shared_by=2)
+        patience: Patience = usual_patience if is_waited_for else lambda _provider: half
+        return first_answers(
+            ranked(self.providers),
+            lambda one: one.batch(calls, timeout_seconds=_left(deadline)),
+            count=count,
+            deadline=deadline,
+            patience=patience,
+        )
 
     def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
         """Return the results of every provider that answers; raises ``ChainUnavailableError`` if none does."""

@@ -365,6 +365,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "awaits",
+                    models.CharField(
+                        blank=True, choices=[("block", "Block"), ("agreement", "Agreement")], max_length=16
+                    ),
+                ),
+                ("shown_since", models.DateTimeField(blank=True, null=True)),
+                ("contradicted_since", models.DateTimeField(blank=True, null=True)),
+                (
                     "source",
                     models.CharField(
                         choices=[("partner", "Partner"), ("discovered", "Discovered")], default="partner", max_length=16
@@ -705,6 +713,30 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 name="candidate_status_known",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="sweeptransaction",
+            index=models.Index(
+                condition=models.Q(("contradicted_since__isnull", False)),
+                fields=["contradicted_since"],
+                name="candidate_contradicted",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="sweeptransaction",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("awaits", ""),
+                    ("contradicted_since__isnull", True),
+                    ("shown_since__isnull", True),
+                )
+                | models.Q(
+                    ("awaits__in", ["block", "agreement"]),
+                    ("shown_since__isnull", False),
+                    ("status", "submitted"),
+                ),
+                name="candidate_awaits_while_submitted",
             ),
         ),
         migrations.AddConstraint(

@@ -1,5 +1,6 @@
 """The executions of a sweep on chain, the candidate transactions of each, and the tokens that it left out."""
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -130,6 +131,12 @@ class SweepTransaction(models.Model):
         PARTNER = "partner"
         DISCOVERED = "discovered"
 
+    class Awaits(models.TextChoices):
+        """What is missing before a mined transaction counts."""
+
+        BLOCK = "block"  # one that providers show at the height of its receipt, or that is safe
+        AGREEMENT = "agreement"  # of a second provider
+
     class Finality(models.TextChoices):
         """How deep its block lies."""
 
@@ -142,6 +149,11 @@ class SweepTransaction(models.Model):
     execution = models.ForeignKey(Execution, on_delete=models.PROTECT, related_name="transactions", db_index=False)
     tx_hash = TransactionHashField()
     status = models.CharField(max_length=16, choices=Status, default=Status.SUBMITTED)
+    awaits = models.CharField(max_length=16, choices=Awaits, blank=True)  # blank while there is no receipt, or decided
+    shown_since = models.DateTimeField(
+        null=True, blank=True
+    )  # since when a provider shows it; null unless it awaits that
+    contradicted_since = models.DateTimeField(null=True, blank=True)  # and since when another one contradicts that
     source = models.CharField(max_length=16, choices=Source, default=Source.PARTNER)
     finality = models.CharField(max_length=16, choices=Finality, default=Finality.NONE)
     block_number = models.PositiveBigIntegerField(null=True, blank=True)  # null until found in a block
@@ -163,6 +175,12 @@ class SweepTransaction(models.Model):
         indexes: ClassVar = [
             # The books are compared with the events of some blocks.
             models.Index(fields=["block_number"], condition=Q(status="accepted"), name="candidate_accepted_by_block"),
+            # The metrics count what has been contradicted for long.
+            models.Index(
+                fields=["contradicted_since"],
+                condition=Q(contradicted_since__isnull=False),
+                name="candidate_contradicted",
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
@@ -171,6 +189,11 @@ class SweepTransaction(models.Model):
                     status__in=["submitted", "accepted", "reverted", "rejected", "replaced", "dropped", "displaced"],
                     finality__in=["none", "included", "safe", "final"],
                 ),
+            ),
+            models.CheckConstraint(
+                name="candidate_awaits_while_submitted",
+                condition=Q(awaits="", shown_since__isnull=True, contradicted_since__isnull=True)
+                | Q(awaits__in=["block", "agreement"], status="submitted", shown_since__isnull=False),
             ),
             models.UniqueConstraint(fields=["execution", "tx_hash"], name="candidate_once_an_execution"),
             models.UniqueConstraint(
@@ -187,6 +210,18 @@ class SweepTransaction(models.Model):
 
     def __str__(self) -> str:
         return self.tx_hash
+
+    def wait(self, awaits: Awaits, *, now: datetime, is_contradicted: bool) -> None:
+        """Note what is missing before it counts; a contradiction starts the time anew."""
+        if is_contradicted:
+            self.contradicted_since = self.contradicted_since or now
+        elif self.contradicted_since is not None:
+            self.shown_since = self.contradicted_since = None
+        self.awaits, self.shown_since = awaits, self.shown_since or now
+
+    def stop_waiting(self) -> None:
+        """Forget what was missing: it was decided, or no provider shows it any more."""
+        self.awaits, self.shown_since, self.contradicted_since = "", None, None
 
     @property
     def block(self) -> tuple[int, str]:

@@ -226,6 +226,14 @@ class Executed:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Why a mined transaction does not count yet."""
+
+    awaits: SweepTransaction.Awaits
+    is_contradicted: bool = False
+
+
+@dataclass(frozen=True)
 class TransactionVerdict:
     """What a mined transaction means for an execution: it executed it, reverted, or did something else.
 
@@ -234,9 +242,11 @@ class TransactionVerdict:
 
     tx_hash: str
     inclusion: Inclusion
+    waiting: Waiting | None = None  # then nothing of the following is concluded yet
     executed: Executed | None = None
     reverted: bool = False
     mismatches: Sequence[Mismatch] = ()  # of one that reverted: why, if the rail can tell already
+    is_on_one_word: bool = False  # that of one provider of several
 
 
 class Ending(Enum):
@@ -299,6 +309,7 @@ class SweepProgress:
     deadline: datetime
     now: datetime
     submitted_at: datetime | None  # of the newest candidate that awaits its receipt; None if there is none
+    shown_since: datetime | None  # of the candidate that was shown first and does not count yet; None if there is none
     is_searching: bool
     is_cancelling: bool
 

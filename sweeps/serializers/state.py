@@ -8,6 +8,7 @@ from ledger.serializers import PostingSerializer
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
 from sweeps.serializers.answer import ClientReferenceOutputField
+from sweeps.shown.parts import AWAITED
 
 EVENT_TYPES = (
     *(f"sweep_{status}" for status in SweepStatus.values),
@@ -115,6 +116,13 @@ class SweepStateSerializer(SweepFactsSerializer):
     """A sweep: its state, its transactions, its events and its postings."""
 
     tokens = SweptTokenSerializer(many=True)
+    awaits = OpenEnumField(
+        values=AWAITED,
+        allow_null=True,
+        help_text="What is missing before a submitted transaction counts: its receipt, its block (one that providers "
+        "show at that height or, for an output far above the quote, a safe one), or the agreement of a second "
+        "provider. Null if no transaction is submitted.",
+    )
     transaction = SweepTransactionSerializer(
         allow_null=True, help_text="The accepted transaction, otherwise the newest."
     )

@@ -11,6 +11,9 @@ from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.shown.timeline import sentence_of
 
 FEE_MODES = {Settlement.ON_CHAIN: "onchain_partner_fees", Settlement.PAYABLE: "offchain_accounting"}
+AWAITS_RECEIPT = "receipt"
+# What a submitted transaction may await, the nearest to a decision first.
+AWAITED = (SweepTransaction.Awaits.AGREEMENT.value, SweepTransaction.Awaits.BLOCK.value, AWAITS_RECEIPT)
 _AMOUNTS = {
     "grossOutput": "gross_output",
     "totalFee": "total_fee",
@@ -65,6 +68,7 @@ def state(snapshot: Snapshot) -> Part:
     decisive = decisive_transaction(rows)
     return {
         "tokens": [_token(token) for token in snapshot["tokens"]],
+        "awaits": awaits(rows),
         "transaction": None if decisive is None else _transaction(decisive, head),
         "transactions": [_transaction(tx, head) for tx in rows],
         "events": [_event(event) for event in snapshot["events"]],
@@ -108,6 +112,12 @@ def decisive_transaction(rows: Sequence[Part]) -> Part | None:
     """Return the accepted transaction, otherwise the newest."""
     accepted = (tx for tx in rows if tx["status"] == SweepTransaction.Status.ACCEPTED)
     return next(accepted, rows[-1] if rows else None)
+
+
+def awaits(rows: Sequence[Part]) -> str | None:
+    """Return what is missing before one of the submitted transactions counts, of the one that is nearest to it."""
+    missing = [tx["awaits"] for tx in rows if tx["status"] == SweepTransaction.Status.SUBMITTED]
+    return min((one or AWAITS_RECEIPT for one in missing), key=AWAITED.index, default=None)
 
 
 def confirmations(tx: Part, watched_head: int | None) -> int:

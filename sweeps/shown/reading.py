@@ -31,7 +31,7 @@ SELECT token.asset, token.symbol, token.decimals, token.amount::text AS amount, 
 """
 _TRANSACTIONS = f"""
 SELECT tx.execution_id, tx.tx_hash, tx.status, tx.source, tx.block_number, tx.block_hash, tx.confirmations,
-    tx.finality, tx.gas_used::text AS gas_used, {utc("tx.submitted_at")} AS submitted_at,
+    tx.finality, tx.awaits, tx.gas_used::text AS gas_used, {utc("tx.submitted_at")} AS submitted_at,
     {utc("tx.confirmed_at")} AS confirmed_at, tx.reason
 FROM sweeps_sweeptransaction AS tx
 WHERE tx.sweep_id = sweep.id

@@ -14,7 +14,7 @@ from psycopg.sql import SQL, Identifier, Literal
 from partners.models import Partner
 from sweepapi.postgres.prepared import fetch_json
 from sweepapi.postgres.sets import instance_of
-from sweeps.models import Execution, SkippedToken, Sweep, SweepToken, SweepTransaction
+from sweeps.models import Execution, Offer, SkippedToken, Sweep, SweepToken, SweepTransaction
 from sweeps.store.stored import NOT_READ, StoredSweep
 
 ModelT = TypeVar("ModelT", bound=models.Model)
@@ -37,6 +37,7 @@ _BELONGS = {
 }
 _TABLES: dict[type[models.Model], str] = {
     Sweep: "self",
+    Offer: "sweep",
     Partner: "partner",
     Execution: "sweep",
     SweepTransaction: "sweep",
@@ -110,6 +111,9 @@ def read(sweep_ids: Iterable[UUID]) -> dict[UUID, StoredSweep]:
     partners = {UUID(row["id"]): instance_of(Partner, row, database=NOT_READ) for row in rows[_name(Partner)]}
     found = sorted(rows[_name(Sweep)], key=itemgetter("id"))
     sweeps = {UUID(row["id"]): StoredSweep.of(row, partners[UUID(row["partner_id"])], now) for row in found}
+    for row in sorted(rows[_name(Offer)], key=itemgetter("sequence")):
+        of = sweeps[UUID(row["sweep_id"])]
+        of.offers.append(of.make(Offer, row))
     executions = {}
     for row in sorted(rows[_name(Execution)], key=itemgetter("position")):
         of = sweeps[UUID(row["sweep_id"])]

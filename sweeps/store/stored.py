@@ -13,7 +13,7 @@ from django.db import models
 from ledger.entries.posting import SweepFee
 from partners.models import Partner
 from sweepapi.postgres.sets import Row, instance_of
-from sweeps.models import Execution, SkippedToken, Sweep, SweepToken, SweepTransaction
+from sweeps.models import Execution, Offer, SkippedToken, Sweep, SweepToken, SweepTransaction
 
 # The database that the instances say they are from. None has this name, so that to reach for what was not read raises
 # ``ConnectionDoesNotExist`` instead of querying, and so does to save an instance.
@@ -46,6 +46,7 @@ class StoredSweep:
 
     sweep: Sweep  # with its partner, and what its rail stores beside it
     now: datetime  # by the database's clock, when it was read, or locked
+    offers: list[Offer] = field(default_factory=list)  # the newest last; none if the sweep was adopted
     executions: list[Execution] = field(default_factory=list)  # by position, with what their rail stores beside them
     candidates: list[SweepTransaction] = field(default_factory=list)  # the newest last
     tokens: list[SweepToken] = field(default_factory=list)  # by position
@@ -70,6 +71,11 @@ class StoredSweep:
     @property
     def id(self) -> UUID:
         return self.sweep.id
+
+    @property
+    def quoted_gross(self) -> int:
+        """What the newest offer promised as the gross output; 0 if the sweep was adopted."""
+        return self.offers[-1].expected_gross if self.offers else 0
 
     def make(self, model: type[ModelT], row: Row) -> ModelT:
         """Return the instance of a row that was read, and keep its values to compare it with."""

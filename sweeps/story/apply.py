@@ -50,6 +50,7 @@ def progress_of(stored: StoredSweep) -> SweepProgress:
     """Return what the next check at an open sweep depends on."""
     sweep = stored.sweep
     submitted = [tx.submitted_at for tx in stored.candidates if tx.is_live]
+    shown = [tx.shown_since for tx in stored.candidates if tx.shown_since is not None]
     return SweepProgress(
         network=sweep.network,
         is_executed=any(one.status == Execution.Status.EXECUTED and one.closed_at is None for one in stored.executions),
@@ -57,6 +58,7 @@ def progress_of(stored: StoredSweep) -> SweepProgress:
         deadline=sweep.deadline,
         now=stored.now,
         submitted_at=max(submitted, default=None),
+        shown_since=min(shown, default=None),
         is_searching=any(execution.search_cursor for execution in stored.executions),
         is_cancelling=sweep.cancellation_requested_at is not None,
     )

@@ -151,7 +151,7 @@ def _make_room(stored: StoredSweep) -> None:
     polled = [tx for tx in stored.candidates if tx.status != Tx.DISPLACED]
     if len(polled) < MAX_CANDIDATES:
         return
-    unseen = [tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None]
+    unseen = [tx for tx in polled if tx.status == Tx.SUBMITTED and tx.block_number is None and not tx.awaits]
     if not unseen:
         raise TooManyCandidates
     oldest = min(unseen, key=attrgetter("submitted_at"))

@@ -9,6 +9,7 @@ from ledger.balances import balance_of, is_available
 from ledger.entries import posting
 from ledger.models import Account, JournalEntry, Settlement
 from sweepapi.fees import Split
+from sweepapi.monitoring import metrics
 from sweeps.models import EventKind, Execution, Flag, SkippedToken, Sweep, SweepTransaction
 from sweeps.models.execution import confirmations_at
 from sweeps.protocol.rail import Depth, Ended, Ending, Executed, ExecutionVerdict, Skipped, TransactionVerdict
@@ -84,6 +85,10 @@ class ExecutionSettlement:
         for flag in sorted(self.verdict.cleared):
             transitions.clear_flag(self.stored, flag)
         self.execution.search_cursor = self.verdict.search_cursor
+        shown = {verdict.tx_hash for verdict in self.verdict.transactions}
+        for tx in self._with(Tx.SUBMITTED):
+            if tx.tx_hash not in shown:
+                tx.stop_waiting()
         for verdict in self.verdict.transactions:
             self._apply(verdict)
         if self.execution.status == Execution.Status.EXECUTED:
@@ -98,11 +103,20 @@ class ExecutionSettlement:
 
     def _apply(self, verdict: TransactionVerdict) -> None:
         tx = self._candidate(verdict)
+        if verdict.waiting is not None:
+            if tx.status == Tx.SUBMITTED:  # what was decided stays so until something else is
+                waiting = verdict.waiting
+                tx.wait(waiting.awaits, now=self.stored.now, is_contradicted=waiting.is_contradicted)
+            return
+        tx.stop_waiting()
         inclusion = verdict.inclusion
         tx.block_number, tx.block_hash, tx.gas_used = inclusion.block_number, inclusion.block_hash, inclusion.gas_used
         self._record_depth(tx, Depth.INCLUDED)
         reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
         if verdict.executed is not None:
+            if verdict.is_on_one_word:
+                metrics.ONE_WORD_ACCEPTANCES.labels(self.sweep.network).inc()
+                log.warning("accepted_on_one_word", sweep_id=str(self.sweep.id), tx_hash=tx.tx_hash)
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
             explained = tx.reason if tx.status == Tx.REVERTED else reason
@@ -140,6 +154,7 @@ class ExecutionSettlement:
         execution.status, execution.amounts = Execution.Status.EXECUTED, executed.amounts
         for other in self._with(Tx.SUBMITTED):
             if other is not tx:
+                other.stop_waiting()
                 other.status, other.reason = Tx.REPLACED, "Another transaction executed the sweep."
         tx.status, tx.confirmed_at, tx.reason = Tx.ACCEPTED, self.stored.now, ""
         tx.logs_digest, tx.log_position = executed.logs_digest, executed.log_position
@@ -182,6 +197,7 @@ class ExecutionSettlement:
             has_candidates = bool(self.candidates)
             self.execution.status = Execution.Status.FAILED if has_candidates else Execution.Status.EXPIRED
         for tx in self._with(Tx.SUBMITTED):
+            tx.stop_waiting()
             tx.status, tx.reason = Tx.DROPPED, DROPPED[ended.ending]
         self.execution.closed_at = self.stored.now
 

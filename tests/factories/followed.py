@@ -29,4 +29,6 @@ FOLLOWED = FollowedEvmSweep(
     search_cursor="",
     tx_hashes=(),
     accepted=None,
+    most_on_one_word=2_000_000,
+    waited_for=frozenset(),
 )

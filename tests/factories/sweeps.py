@@ -1,6 +1,7 @@
 """Creates sweeps as a build stores them, their possible outcomes, and checks the chain."""
 
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -25,6 +26,7 @@ from sweepapi.evm.contracts.batch import SKIPPED_TOPIC, SkipReason
 from sweepapi.evm.encoding.responses import Block, Log, MinedLog, Receipt
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
+from sweepapi.evm.logs.standing import SeenTransaction, Standing
 from sweepapi.fees import FeeRates
 from sweeps.models import EventKind, Execution, Offer, Sweep, SweepToken, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending, FeeTerms
@@ -263,13 +265,24 @@ def block_at(number: int, *, fork: int = 0) -> Block:
     return Block(number=number, hash=f"0x{fork:032x}{number:032x}", timestamp=1_700_000_000 + number)
 
 
-def evm_reading(*receipts: Receipt, finding: SearchFinding | None = None, **facts: Any) -> EvmReading:
-    """Return a reading of the chain with its head at 100, an unused nonce, and a safe block before any deadline."""
+def evm_reading(
+    *receipts: Receipt,
+    finding: SearchFinding | None = None,
+    standing: Standing = Standing.AGREED,
+    states: Iterable[bool] = (),
+    **facts: Any,
+) -> EvmReading:
+    """Return a reading of the chain with its head at 100, an unused nonce, and a safe block before any deadline.
+
+    The receipts have the ``standing``, and ``states`` says whether the nonce is used on the newest block of those that
+    show them; by default that was not read.
+    """
     sighting: dict[str, Any] = {
         "head_number": 100,
         "safe_number": 68,
         "final_number": 36,
         "receipts": {receipt.tx_hash: receipt for receipt in receipts},
+        "seen": {receipt.tx_hash: SeenTransaction(receipt, standing, frozenset(states)) for receipt in receipts},
         "canonical": None,
         "state": False,  # whether the nonce is used
         "safe_timestamp": 1_700_000_068,
@@ -303,7 +316,8 @@ def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> S
 def found_execution(receipt: Receipt, *, known: bool = True) -> SearchFinding:
     """Return the finding of an execution; its receipt is not ``known`` if no provider returned it."""
     hit = Hit(Event(None, is_hint=True), first_log_of(receipt))
-    return SearchFinding(hit, receipt if known else None, agreed=True, resume_at=None)
+    seen = SeenTransaction(receipt, Standing.AGREED) if known else None
+    return SearchFinding(hit, seen, agreed=True, resume_at=None)
 
 
 def first_log_of(receipt: Receipt) -> MinedLog:

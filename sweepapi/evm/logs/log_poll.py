@@ -15,6 +15,7 @@ from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Block, MinedLog, Receipt
 from sweepapi.evm.logs import log_query
 from sweepapi.evm.logs.log_query import SPAN_BLOCKS, SPANS_AT_ONCE
+from sweepapi.evm.logs.standing import SeenTransaction, Standing
 from sweepapi.rpc import Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 
@@ -140,13 +141,13 @@ def _reader(contracts: Mapping[str, str], topics: frozenset[str]) -> Callable[[o
     return read
 
 
-def receipts(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str]) -> dict[str, Receipt]:
-    """Return, by hash, the receipts of successful transactions that another provider shows than the one of the logs.
+def seen(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str]) -> dict[str, SeenTransaction]:
+    """Return, by hash, successful transactions whose receipt another provider shows than the one of the logs.
 
-    That one counts only if no other answers. One round trip for a hundred, and one to every provider for those that the
-    first one lacks.
+    A receipt of that one stands alone, and counts only if no other provider answers. One round trip for a hundred, and
+    one to every provider for those that the first one lacks.
     """
-    found: dict[str, Receipt] = {}
+    found: dict[str, SeenTransaction] = {}
     for start in range(0, len(hashes), RECEIPTS_AT_ONCE):
         batch = hashes[start : start + RECEIPTS_AT_ONCE]
         found |= _second_opinion(pool, shown_by, batch)
@@ -154,17 +155,20 @@ def receipts(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str]) -> d
         if missing and len(pool.providers) >= PROVIDERS_WITH_A_THIRD:
             shown = log_query.receipts(pool, missing)
             # Of two providers that show the same, one is another than that of the logs.
-            found |= {one.tx_hash: one for some in shown.values() for one in some if some.count(one) > 1}
+            alike = {one.tx_hash: one for some in shown.values() for one in some if some.count(one) > 1}
+            found |= {tx_hash: SeenTransaction(one, Standing.AGREED) for tx_hash, one in alike.items()}
     return found
 
 
-def _second_opinion(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str]) -> dict[str, Receipt]:
+def _second_opinion(pool: ProviderPool, shown_by: Provider, hashes: Sequence[str]) -> dict[str, SeenTransaction]:
     calls = [
         Call("eth_getTransactionReceipt", (tx_hash,), responses.receipt_of(tx_hash), ErrorPolicy.ANY)
         for tx_hash in hashes
     ]
+    standing = Standing.AGREED
     try:
         _, shown = pool.ask(calls, exclude=[shown_by])
     except ChainUnavailableError:
+        standing = Standing.ONLY if len(pool.providers) == 1 else Standing.ALONE
         shown = pool.batch(calls)
-    return {one.tx_hash: one for one in shown if isinstance(one, Receipt) and one.succeeded}
+    return {one.tx_hash: SeenTransaction(one, standing) for one in shown if isinstance(one, Receipt) and one.succeeded}

@@ -16,6 +16,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.responses import Log, MinedLog, Receipt
 from sweepapi.evm.logs import log_query
 from sweepapi.evm.logs.log_query import Span, Topics
+from sweepapi.evm.logs.standing import SeenTransaction, Standing
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, Provider, ProviderPool
 from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
@@ -69,7 +70,7 @@ class SearchFinding:
     """The result of a search."""
 
     hit: Hit | None
-    receipt: Receipt | None  # of a hint, with its event in it; None if no provider gave it
+    seen: SeenTransaction | None  # that of a hint, with its event in it; None if no provider gave its receipt
     agreed: bool  # the hit lies on a safe block, and two providers, where there are two, show it
     resume_at: int | None  # the first block that was not searched; None if something was found, or all was searched
 
@@ -141,15 +142,15 @@ def _finding(pool: ProviderPool, search: LogSearch, opinions: Sequence[_SearchOp
     shown = {one.provider: one.shown[search.key] for one in opinions if search.key in one.shown}
     hint = next((one.hit for one in shown.values() if one.is_hint), None)
     if hint is not None:
-        return SearchFinding(hint, receipt=None, agreed=False, resume_at=None)
+        return SearchFinding(hint, seen=None, agreed=False, resume_at=None)
     decision = decide([Opinion(one, found.conclusion) for one, found in shown.items()], needed=pool.needed)
     report(pool, decision, subject=search.key)
     if isinstance(decision.conclusion, Hit):
-        return SearchFinding(decision.conclusion, receipt=None, agreed=True, resume_at=None)
+        return SearchFinding(decision.conclusion, seen=None, agreed=True, resume_at=None)
     hit = None if decision.supporters else next((one.hit for one in shown.values() if one.hit is not None), None)
     unsearched = [one.resume_at for one in shown.values()]
     resume_at = None if None in unsearched else max(height for height in unsearched if height is not None)
-    return SearchFinding(hit, receipt=None, agreed=False, resume_at=resume_at)
+    return SearchFinding(hit, seen=None, agreed=False, resume_at=resume_at)
 
 
 def _ask(
@@ -214,10 +215,19 @@ def _with_receipts(
     return dict(findings) | {
         search.key: replace(
             findings[search.key],
-            receipt=next((one for one in receipts[hit.tx_hash] if _has_event(one, search, hit)), None),
+            seen=_seen(pool, [one for one in receipts[hit.tx_hash] if _has_event(one, search, hit)]),
         )
         for search, hit in hits
     }
+
+
+def _seen(pool: ProviderPool, receipts: Sequence[Receipt]) -> SeenTransaction | None:
+    """Return the transaction that these receipts of different providers, each with the event, are of."""
+    if not receipts:
+        return None
+    if len(pool.providers) == 1:
+        return SeenTransaction(receipts[0], Standing.ONLY)
+    return SeenTransaction(receipts[0], Standing.AGREED if len(receipts) >= pool.needed else Standing.ALONE)
 
 
 def _has_event(receipt: Receipt, search: LogSearch, hit: Hit) -> bool:

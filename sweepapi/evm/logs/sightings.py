@@ -1,13 +1,14 @@
-"""Looks up the outcome of transactions: many subjects in one batch, and a second opinion before one closes.
+"""Looks up the outcome of transactions: many subjects in one batch, and a second opinion before anything follows.
 
-The caller defines what to read in addition to the receipts, and what to conclude from a sighting. A null receipt means
-"not known here", so another provider is queried. A conclusion that can't be undone counts only if two providers, where
-there are two, lead to the same (see ``rpc/agreement.py``).
+The caller defines what to read in addition to the receipts, and what to conclude from a sighting. Receipts are read at
+two providers at the same time, where there are two, and then the blocks at their heights: how far a receipt can be
+relied on is its standing. Any other conclusion that can't be undone counts only if two providers, where there are two,
+lead to the same (see ``rpc/agreement.py``).
 """
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sweepapi.evm.chain.blocks import head_call, optional_block_call
@@ -15,9 +16,11 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Block, Receipt
+from sweepapi.evm.logs.standing import SeenTransaction, Standing, View, weigh
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
+from sweepapi.rpc.hedging import first_answers
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Sighting:
     canonical: Block | None  # the block at the accepted height; None if not queried, or the provider lags
     state: Any  # the value of the subject's read on the safe block; None where it can't be read
     safe_timestamp: int | None  # seconds since 1970, of the same block as ``state``
+    newest_state: Any = None  # the same read on the newest block; None if not queried, or unreadable
+    seen: Mapping[str, SeenTransaction] = field(default_factory=dict)  # what the providers together show
     agreed: bool = True  # False: a second provider should have come to the same conclusion, and did not
     is_disputed: bool = False  # providers came to different conclusions, and no two to the same
 
@@ -50,8 +55,13 @@ class Subject:
     key: Hashable
     read: Read  # of a contract's state, with one returned value
     tx_hashes: tuple[str, ...]
-    accepted_height: int | None  # of the block whose hash is queried
+    accepted_height: int | None  # of the block whose hash is queried; the receipts of others are placed and weighed
     conclude: Callable[[Sighting], Conclusion | None]  # None where the provider can't say
+    content: Callable[[Receipt], Hashable]  # what has to be the same of a receipt at two providers
+
+    @property
+    def awaits_receipt(self) -> bool:
+        return self.accepted_height is None and bool(self.tx_hashes)
 
 
 def read_sightings(
@@ -59,28 +69,28 @@ def read_sightings(
 ) -> dict[Hashable, Sighting]:
     """Return a sighting of each subject, by its key.
 
-    One round trip where the first provider knows every receipt and nothing closes, two on a chain whose finality goes
-    by tags, and one more for each further provider while they disagree. With ``timeout_seconds``, which is for all of
-    them, a request waits for the result, so slow providers are hedged. Raises ``ChainUnavailableError``.
+    One round trip, and one more for the blocks of receipts below the head; on a chain whose finality goes by distance
+    another one before them. With ``timeout_seconds``, which is for all of them, a request waits for the result: then
+    two providers have to do, no state is read below the head where that takes a round trip, and who is slow is not
+    waited for. Otherwise further providers are queried, one after the other, while those before disagree. Raises
+    ``ChainUnavailableError``.
     """
     asking = _Asking(
         chain=chain,
         pool=pool,
         deadline=time.monotonic() + (timeout_seconds or pool.timeout_seconds),
-        is_hedged=timeout_seconds is not None,
+        is_waited_for=timeout_seconds is not None,
     )
-    opinions: list[_SightingOpinion] = []
-    doubtful: Sequence[Subject] = subjects
-    while doubtful and len(opinions) < len(pool.providers):
-        try:
-            opinions.append(asking.ask(doubtful, exclude=[one.provider for one in opinions]))
-        except ChainUnavailableError:
-            if not opinions:
-                raise
+    count = pool.needed if any(one.awaits_receipt for one in subjects) else 1
+    opinions = asking.ask_together(subjects, count=count)
+    while not asking.is_waited_for and len(opinions) < len(pool.providers):
+        doubtful = [one for one in subjects if _needs_another(one, opinions, pool)]
+        if not doubtful:
             break
-        doubtful = [
-            one for one in doubtful if _needs_another(one, [opinion.sightings[one.key] for opinion in opinions])
-        ]
+        try:
+            opinions.append(asking.ask_another(doubtful, exclude=[one.provider for one in opinions]))
+        except ChainUnavailableError:
+            break
     return {one.key: _agreed(pool, one, opinions) for one in subjects}
 
 
@@ -89,7 +99,88 @@ class _SightingOpinion:
     """What one provider showed of those subjects that it was queried about."""
 
     provider: Provider
+    head: Block
     sightings: Mapping[Hashable, Sighting]
+    hashes: Mapping[int, str]  # of the blocks that it showed, by height
+
+    def view(self, subject: Subject, tx_hash: str) -> View:
+        sighting = self.sightings[subject.key]
+        receipt = sighting.receipts[tx_hash]
+        return View(
+            head_number=self.head.number,
+            receipt=receipt,
+            content=None if receipt is None else subject.content(receipt),
+            block_hash=None if receipt is None else self.hashes.get(receipt.block_number),
+            state=sighting.newest_state,
+        )
+
+    def with_blocks(self, blocks: Sequence[Block | None]) -> "_SightingOpinion":
+        hashes = {block.number: block.hash for block in blocks if block is not None}
+        return replace(self, hashes={**self.hashes, **hashes})
+
+    def unplaced_heights(self, subjects: Sequence[Subject]) -> list[int]:
+        """Return the heights of the receipts of subjects that await them, except its head."""
+        receipts = (
+            receipt
+            for one in subjects
+            if one.awaits_receipt
+            for receipt in self.sightings[one.key].receipts.values()
+            if receipt is not None
+        )
+        return sorted({receipt.block_number for receipt in receipts} - {self.head.number})
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The calls of one round trip, and what the answers to them mean."""
+
+    chain: Chain
+    subjects: Sequence[Subject]
+    state_at: str | int | None  # the safe block; None: no state is read there
+
+    @property
+    def calls(self) -> list[Call]:
+        tags = [tag for tag in (self.chain.finality.safe, self.chain.finality.final) if isinstance(tag, str)]
+        calls = [_block_call("latest"), *(_block_call(tag) for tag in tags)]
+        if self.state_at is not None:
+            calls.append(_state_call(self.chain, self.subjects, self.state_at))
+        for one in self.subjects:
+            calls += _calls_of(one)
+        # After the receipts: so it is not older than they are, unless it belongs to another node behind the same URL.
+        return [*calls, _state_call(self.chain, self.awaiting, "latest")] if self.awaiting else calls
+
+    @property
+    def awaiting(self) -> list[Subject]:
+        return [one for one in self.subjects if one.awaits_receipt]
+
+    def opinion(self, provider: Provider, values: Sequence[Any]) -> _SightingOpinion:
+        """Return what the results of the calls show."""
+        remaining = iter(values)
+        head: Block = next(remaining)
+        safe_number, final_number = (
+            _height(reference, head, remaining) for reference in (self.chain.finality.safe, self.chain.finality.final)
+        )
+        timestamp, states = None, dict[Hashable, Any]()
+        if self.state_at is not None:
+            timestamp, states = _states(self.subjects, next(remaining))
+        answers = {
+            one.key: ([next(remaining) for _ in one.tx_hashes], _canonical(one, remaining)) for one in self.subjects
+        }
+        _, newest = _states(self.awaiting, next(remaining)) if self.awaiting else (None, {})
+        sightings = {
+            one.key: Sighting(
+                head_number=head.number,
+                safe_number=safe_number,
+                final_number=final_number,
+                receipts=dict(zip(one.tx_hashes, (_known(each, head) for each in answers[one.key][0]), strict=True)),
+                canonical=answers[one.key][1],
+                state=states.get(one.key),
+                safe_timestamp=timestamp,
+                newest_state=newest.get(one.key),
+            )
+            for one in self.subjects
+        }
+        return _SightingOpinion(provider, head, sightings, {head.number: head.hash})
 
 
 @dataclass(frozen=True)
@@ -99,30 +190,73 @@ class _Asking:
     chain: Chain
     pool: ProviderPool
     deadline: float  # in monotonic seconds
-    is_hedged: bool
+    is_waited_for: bool
 
-    def ask(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _SightingOpinion:
-        safe, final = self.chain.finality.safe, self.chain.finality.final
-        if isinstance(safe, int) or isinstance(final, int):
-            _, (head,) = self._send([_block_call("latest")], exclude)
-            safe, final = (max(head.number - tag, 0) if isinstance(tag, int) else tag for tag in (safe, final))
-        calls = [_block_call("latest"), _block_call(safe), _block_call(final), _state_call(self.chain, subjects, safe)]
-        for one in subjects:
-            calls += _calls_of(one)
-        provider, values = self._send(calls, exclude)
-        return _SightingOpinion(provider, _sightings(subjects, values))
+    def ask_together(self, subjects: Sequence[Subject], *, count: int) -> list[_SightingOpinion]:
+        """Return the opinions of up to this many providers, in which the receipts are placed."""
+        question = _Question(self.chain, subjects, self._state_at())
+        answers = self.pool.ask_together(
+            question.calls, count=count, deadline=self.deadline, is_waited_for=self.is_waited_for
+        )
+        return self._placed(subjects, [question.opinion(*one) for one in answers.items()])
 
-    def _send(self, calls: Sequence[Call], exclude: Sequence[Provider]) -> tuple[Provider, list[Any]]:
+    def ask_another(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _SightingOpinion:
+        """Return the opinion of one provider more."""
+        question = _Question(self.chain, subjects, self._state_at())
         left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
-        return self.pool.ask(calls, timeout_seconds=left, exclude=exclude, hedged=self.is_hedged)
+        answer = self.pool.ask(question.calls, timeout_seconds=left, exclude=exclude)
+        (opinion,) = self._placed(subjects, [question.opinion(*answer)])
+        return opinion
+
+    def _state_at(self) -> str | int | None:
+        safe = self.chain.finality.safe
+        if isinstance(safe, str):
+            return safe
+        if self.is_waited_for:
+            return None
+        left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+        _, (head,) = self.pool.ask([_block_call("latest")], timeout_seconds=left)
+        height: int = head.number - safe
+        return max(height, 0)
+
+    def _placed(self, subjects: Sequence[Subject], opinions: Sequence[_SightingOpinion]) -> list[_SightingOpinion]:
+        """Add the blocks at the heights of receipts, which each provider is asked for that shows one there."""
+        heights = {one.provider: one.unplaced_heights(subjects) for one in opinions}
+        asked = [provider for provider, needed in heights.items() if needed]
+        if not asked:
+            return list(opinions)
+
+        def blocks(provider: Provider) -> list[Block | None]:
+            left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
+            return provider.batch([_block_call(height) for height in heights[provider]], timeout_seconds=left)
+
+        try:
+            shown = first_answers(asked, blocks, count=len(asked), deadline=self.deadline)
+        except ChainUnavailableError:
+            return list(opinions)
+        return [one.with_blocks(shown.get(one.provider, ())) for one in opinions]
 
 
-def _needs_another(subject: Subject, sightings: Sequence[Sighting]) -> bool:
+def _needs_another(subject: Subject, opinions: Sequence[_SightingOpinion], pool: ProviderPool) -> bool:
     """Whether a further provider has to be queried about a subject, given what those that were queried show."""
+    sightings = [one.sightings[subject.key] for one in opinions if subject.key in one.sightings]
     conclusions = [one for sighting in sightings if (one := subject.conclude(sighting)) is not None]
-    if any(one.closes for one in conclusions):
-        return all(conclusions.count(one) < 2 for one in conclusions)  # noqa: PLR2004 - two decide
-    return len(sightings) == 1 and None in sightings[0].receipts.values()
+    if any(one.closes for one in conclusions) and all(conclusions.count(one) < 2 for one in conclusions):  # noqa: PLR2004 - two decide
+        return True
+    seen = _seen(subject, opinions, pool)
+    return any(one.standing in (Standing.ALONE, Standing.CONTRADICTED, Standing.UNPLACED) for one in seen.values())
+
+
+def _seen(subject: Subject, opinions: Sequence[_SightingOpinion], pool: ProviderPool) -> dict[str, SeenTransaction]:
+    """Return the transactions of a subject that await their receipt and have one."""
+    if not subject.awaits_receipt:
+        return {}
+    asked = [one for one in opinions if subject.key in one.sightings]
+    weighed = {
+        tx_hash: weigh([one.view(subject, tx_hash) for one in asked], providers=len(pool.providers))
+        for tx_hash in subject.tx_hashes
+    }
+    return {tx_hash: seen for tx_hash, seen in weighed.items() if seen is not None}
 
 
 def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_SightingOpinion]) -> Sighting:
@@ -137,27 +271,38 @@ def _agreed(pool: ProviderPool, subject: Subject, opinions: Sequence[_SightingOp
             shown = sightings[decision.supporters[0]]
         else:
             shown = replace(shown, agreed=False, is_disputed=decision.is_disputed)
-    if subject.accepted_height is not None:  # no receipt counts for an accepted one but that of those who decide
-        return shown
-    return replace(shown, receipts={tx_hash: _first_known(tx_hash, shown, sightings) for tx_hash in shown.receipts})
+    return replace(shown, seen=_seen(subject, opinions, pool))
 
 
-def _first_known(tx_hash: str, shown: Sighting, sightings: Mapping[Provider, Sighting]) -> Receipt | None:
-    return next((known for one in (shown, *sightings.values()) if (known := one.receipts[tx_hash]) is not None), None)
+def _height(reference: str | int, head: Block, tagged: Iterator[Block | None]) -> int | None:
+    """Return the height of the safe or final block: the next of those read by tag, or that far below the head."""
+    if isinstance(reference, int):
+        return max(head.number - reference, 0)
+    block = next(tagged)
+    return None if block is None else block.number
 
 
 def _block_call(reference: str | int) -> Call:
     return head_call() if reference == "latest" else optional_block_call(reference)
 
 
-def _state_call(chain: Chain, subjects: Sequence[Subject], safe: str | int) -> Call:
+def _state_call(chain: Chain, subjects: Sequence[Subject], at: str | int) -> Call:
     """One call for the state of all subjects and the block's time, so that all are of the same block."""
     return multicall(
         multicall3=chain.multicall3,
         reads=[Read(chain.multicall3, BLOCK_TIMESTAMP), *(one.read for one in subjects)],
-        at=safe,
+        at=at,
         error_policy=ErrorPolicy.ANY,
     )
+
+
+def _states(subjects: Sequence[Subject], answer: Any) -> tuple[int | None, dict[Hashable, Any]]:  # noqa: ANN401 - values, or a failure
+    """Return the time of the block, and each subject's state there; None where it can't be read."""
+    if isinstance(answer, CallFailedError):
+        return None, {}
+    timestamp, *states = answer
+    read = {one.key: state[0] for one, state in zip(subjects, states, strict=True) if state is not None}
+    return None if timestamp is None else timestamp[0], read
 
 
 def _calls_of(subject: Subject) -> list[Call]:
@@ -169,26 +314,10 @@ def _calls_of(subject: Subject) -> list[Call]:
     return receipts if subject.accepted_height is None else [*receipts, _block_call(subject.accepted_height)]
 
 
+def _canonical(subject: Subject, remaining: Iterator[Any]) -> Block | None:
+    return None if subject.accepted_height is None else next(remaining)
+
+
 def _known(answer: Any, head: Block) -> Receipt | None:  # noqa: ANN401 - a receipt, None, or a failure
     """Return the receipt, or None if its block is above this head: then it is not on this chain yet, or made up."""
     return answer if isinstance(answer, Receipt) and answer.block_number <= head.number else None
-
-
-def _sightings(subjects: Sequence[Subject], values: Sequence[Any]) -> dict[Hashable, Sighting]:
-    head, safe, final, states, *rest = values
-    timestamp, *read = [None] * (len(subjects) + 1) if isinstance(states, CallFailedError) else states
-    remaining = iter(rest)
-    sightings: dict[Hashable, Sighting] = {}
-    for one, state in zip(subjects, read, strict=True):
-        receipts = {tx_hash: _known(next(remaining), head) for tx_hash in one.tx_hashes}
-        at_height: Block | None = next(remaining) if one.accepted_height is not None else None
-        sightings[one.key] = Sighting(
-            head_number=head.number,
-            safe_number=safe.number if safe is not None else None,
-            final_number=final.number if final is not None else None,
-            receipts=receipts,
-            canonical=at_height,
-            state=state[0] if state is not None else None,
-            safe_timestamp=timestamp[0] if timestamp is not None else None,
-        )
-    return sightings

@@ -60,7 +60,9 @@ def scene(chain: LocalChain) -> Scene:
             return Conclusion((block, None))
         return Conclusion((block, shown.block_hash, shown.succeeded, shown.emitted_by(contract)))
 
-    subject = Subject("one", Read(contract, IS_NONCE_USED, (NONCE,)), (tx_hash,), height, conclude)
+    subject = Subject(
+        "one", Read(contract, IS_NONCE_USED, (NONCE,)), (tx_hash,), height, conclude, content=lambda receipt: receipt
+    )
     seen = Scene(subject, None).read(pool_of(chain.world["rpcUrl"]))  # type: ignore[arg-type]  # not known yet
     receipt = seen.receipts[tx_hash]
     assert receipt is not None

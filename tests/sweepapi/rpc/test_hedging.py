@@ -1,23 +1,20 @@
-"""While a confirm waits for a slow provider, the next one is queried as well, and the first good answer counts."""
+"""Several providers are asked at the same time, and while one of them is slow, the next one as well."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Barrier, Event
+from typing import Any
 
 import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from sweepapi import networks
-from sweepapi.evm.chain.multicall import Read
-from sweepapi.evm.contracts.v5 import IS_NONCE_USED
-from sweepapi.evm.logs.sightings import Subject, read_sightings
 from sweepapi.rpc import Call, ProviderPool, hedging
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.rpc.hedging import MAX_DELAY_SECONDS, MIN_DELAY_SECONDS
 from sweepapi.rpc.ranking import ProviderStatus
 from tests.fake_node import FakeNode
-from tests.local_chain import LocalChain
 from tests.sweepapi.rpc.calls import NUMBER, pool_of
 
 DEADLINE_SECONDS = 20.0  # far more than any of these may take
@@ -41,23 +38,37 @@ def soon() -> Iterator[None]:
     assert time.monotonic() - started < DEADLINE_SECONDS / 4
 
 
+def asked(
+    pool: ProviderPool,
+    *,
+    count: int = 1,
+    call: Call = NUMBER,
+    timeout_seconds: float = DEADLINE_SECONDS,
+    is_waited_for: bool = True,
+) -> list[int]:
+    """Return the positions of the providers whose answers count."""
+    deadline = time.monotonic() + timeout_seconds
+    answers = pool.ask_together([call], count=count, deadline=deadline, is_waited_for=is_waited_for)
+    return [provider.position for provider in answers]
+
+
 def test_a_provider_that_answers_in_time_is_the_only_one_that_is_queried(nodes: list[FakeNode]) -> None:
     pool = pool_with(nodes)
-    assert pool.ask([NUMBER], hedged=True)[0] is pool.providers[0]
+    assert asked(pool) == [0]
     assert [len(node.asked) for node in nodes] == [1, 0, 0]
 
 
 def test_the_answer_of_the_next_provider_counts_while_the_first_hangs(nodes: list[FakeNode]) -> None:
     pool = pool_with(nodes)
     with nodes[0].hung(), soon():
-        assert pool.ask([NUMBER], hedged=True)[0] is pool.providers[1]
+        assert asked(pool) == [1]
     assert nodes[2].asked == []
 
 
 def test_two_that_hang_leave_the_third(nodes: list[FakeNode]) -> None:
     pool = pool_with(nodes)
     with nodes[0].hung(), nodes[1].hung(), soon():
-        assert pool.ask([NUMBER], hedged=True)[0] is pool.providers[2]
+        assert asked(pool) == [2]
 
 
 def test_a_provider_that_fails_is_not_waited_for(nodes: list[FakeNode], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +76,7 @@ def test_a_provider_that_fails_is_not_waited_for(nodes: list[FakeNode], monkeypa
     nodes[0].raw = lambda _batch: (500, b"")
     pool = pool_with(nodes)
     with soon():
-        assert pool.ask([NUMBER], hedged=True)[0] is pool.providers[1]
+        assert asked(pool) == [1]
 
 
 def test_a_bad_answer_of_the_second_leaves_the_first_its_time(
@@ -76,14 +87,14 @@ def test_a_bad_answer_of_the_second_leaves_the_first_its_time(
     for node in nodes[1:]:
         node.raw = lambda _batch: (200, b"nonsense")
     pool = pool_with(nodes)
-    assert pool.ask([NUMBER], hedged=True)[0] is pool.providers[0]
+    assert asked(pool) == [0]
 
 
 def test_a_provider_that_was_late_is_known_to_be_slow(nodes: list[FakeNode]) -> None:
     pool = pool_with(nodes)
     pool.ask([NUMBER], exclude=pool.providers[:1])
     with nodes[0].hung():
-        pool.ask([NUMBER], hedged=True)
+        asked(pool)
         assert pool.state[0].status is ProviderStatus.SLOW
         with soon():
             assert pool.ask([NUMBER])[0] is pool.providers[1], "the next read does not wait for it"
@@ -98,19 +109,19 @@ def test_the_wait_is_a_few_times_what_the_provider_usually_takes_within_bounds(
     pool = pool_of("http://a", "http://b")
     if latency is not None:
         pool.providers[0].health.note_latency(latency)
-    assert hedging._delay(pool.providers[0]) == pytest.approx(delay)  # noqa: SLF001 its figures are the promise
+    assert hedging.usual_patience(pool.providers[0]) == pytest.approx(delay)
 
 
 def test_without_any_good_answer_the_chain_is_unavailable(nodes: list[FakeNode]) -> None:
     for node in nodes:
         node.raw = lambda _batch: (500, b"")
     with soon(), pytest.raises(ChainUnavailableError):
-        pool_with(nodes).ask([NUMBER], hedged=True)
+        asked(pool_with(nodes))
 
 
 def test_providers_that_all_hang_are_left_at_the_deadline(nodes: list[FakeNode]) -> None:
     with nodes[0].hung(), nodes[1].hung(), nodes[2].hung(), soon(), pytest.raises(ChainUnavailableError):
-        pool_with(nodes).ask([NUMBER], timeout_seconds=0.3, hedged=True)
+        asked(pool_with(nodes), timeout_seconds=0.3)
 
 
 def test_an_error_of_our_own_is_not_taken_for_a_failure_of_the_provider(nodes: list[FakeNode]) -> None:
@@ -118,7 +129,7 @@ def test_an_error_of_our_own_is_not_taken_for_a_failure_of_the_provider(nodes: l
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        pool_with(nodes).ask([Call("eth_blockNumber", (), broken)], hedged=True)
+        asked(pool_with(nodes), call=Call("eth_blockNumber", (), broken))
 
 
 def test_what_a_hedged_read_logs_carries_the_id_of_its_request(nodes: list[FakeNode]) -> None:
@@ -127,18 +138,42 @@ def test_what_a_hedged_read_logs_carries_the_id_of_its_request(nodes: list[FakeN
         structlog.contextvars.bound_contextvars(request_id="one"),
         capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs,
     ):
-        pool_with(nodes).ask([NUMBER], hedged=True)
+        asked(pool_with(nodes))
     assert [(one["event"], one["request_id"]) for one in logs] == [("provider_failed", "one")]
 
 
-@pytest.mark.parametrize(("timeout_seconds", "is_hedged"), [(DEADLINE_SECONDS, True), (None, False)])
-def test_only_a_check_that_a_request_waits_for_is_hedged(
-    chain: LocalChain, nodes: list[FakeNode], *, timeout_seconds: float | None, is_hedged: bool
-) -> None:
-    pool = pool_of(*(node.url for node in nodes), timeout_seconds=2)
-    subject = Subject("one", Read(chain.contracts["v5"], IS_NONCE_USED, (1,)), (), None, lambda _sighting: None)
-    with nodes[0].hung():
-        read_sightings(
-            chain=networks.current().chains["local"], pool=pool, subjects=[subject], timeout_seconds=timeout_seconds
-        )
-        assert (pool.providers[0].health.failures == 0) is is_hedged, "without a hedge its time ran out first"
+# --- two at the same time ---------------------------------------------------------------------------------------------
+
+
+def test_two_are_asked_at_the_same_time(nodes: list[FakeNode]) -> None:
+    pool, together = pool_with(nodes), Barrier(2, timeout=DEADLINE_SECONDS)
+    for node in nodes[:2]:
+        node.alter = lambda _method, _params, result: result if together.wait() >= 0 else None
+    assert asked(pool, count=2) == [0, 1]
+    assert nodes[2].asked == []
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_the_third_answers_for_one_that_hangs_or_fails(nodes: list[FakeNode], position: int) -> None:
+    pool, others = pool_with(nodes), [one for one in range(3) if one != position]
+    with nodes[position].hung(), soon():
+        assert sorted(asked(pool, count=2)) == others
+    nodes[position].raw = lambda _batch: (500, b"")
+    assert sorted(asked(pool_with(nodes), count=2)) == others
+
+
+def test_without_a_third_one_that_hangs_is_not_waited_for(nodes: list[FakeNode]) -> None:
+    pool = pool_with(nodes[:2])
+    with nodes[1].hung(), soon():
+        assert asked(pool, count=2) == [0]
+
+
+def test_a_check_of_the_worker_waits_for_the_second_for_half_of_its_time(nodes: list[FakeNode]) -> None:
+    pool, done = pool_with(nodes[:2]), Event()
+
+    def late(_method: str, _params: list[Any], result: Any) -> Any:
+        done.wait(MAX_DELAY_SECONDS + 0.2)
+        return result
+
+    nodes[1].alter = late
+    assert asked(pool, count=2, is_waited_for=False) == [0, 1]

@@ -138,9 +138,7 @@ def test_a_cancellation_closes_nothing_unless_a_second_provider_agrees(tx: Sweep
 
 
 def test_an_execution_takes_precedence_over_a_cancellation(tx: SweepTransaction) -> None:
-    reading = cancelled()
-    executed = replace(reading.sighting, receipts={tx.tx_hash: executed_receipt(tx)})
-    sweep = apply(tx.sweep, replace(reading, sighting=executed))
+    sweep = apply(tx.sweep, replace(evm_reading(executed_receipt(tx), state=True), finding=cancelled().finding))
     assert (sweep.status, sweep.is_open) == ("completed", True)
 
 

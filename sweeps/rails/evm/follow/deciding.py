@@ -6,7 +6,8 @@ from dataclasses import replace
 from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.log_search import SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
-from sweeps.models import Flag
+from sweepapi.evm.logs.standing import SeenTransaction, Standing
+from sweeps.models import Flag, SweepTransaction
 from sweeps.protocol.rail import (
     Depth,
     Ended,
@@ -16,11 +17,13 @@ from sweeps.protocol.rail import (
     Inclusion,
     TransactionVerdict,
     Verdict,
+    Waiting,
 )
 from sweeps.rails.evm.follow.followed import EvmAcceptance, FollowedEvmSweep, depth_of
 from sweeps.rails.evm.follow.following import EvmReading
 
 DISPUTED = "The providers disagree about the accepted block."
+BLOCK, AGREEMENT = SweepTransaction.Awaits.BLOCK, SweepTransaction.Awaits.AGREEMENT
 AWAITED = "No second provider shows the same of the accepted block yet."
 
 
@@ -70,25 +73,29 @@ def _accepted(followed: FollowedEvmSweep, accepted: EvmAcceptance, sighting: Sig
 def _shown(followed: FollowedEvmSweep, receipt: Receipt, accepted: EvmAcceptance) -> Executed | None:
     """Return what a receipt shows in that very block; None unless it is what was accepted."""
     is_in_block = (receipt.block_number, receipt.block_hash) == (accepted.height, accepted.block_hash)
-    executed = _transaction(followed, receipt).executed if is_in_block else None
+    executed = followed.match(receipt).executed if is_in_block and receipt.succeeded else None
     is_same = executed is not None and (executed.amounts, executed.skipped) == (accepted.paid, accepted.skipped)
     return executed if is_same else None
 
 
 def _transactions(followed: FollowedEvmSweep, reading: EvmReading) -> Iterator[TransactionVerdict]:
-    """Yield the verdict on each known receipt, up to the first that executed the sweep; a discovered one comes last."""
-    receipts = dict(reading.sighting.receipts)
-    found = reading.finding.receipt if reading.finding is not None else None
-    known = [receipt for tx_hash in followed.tx_hashes if (receipt := receipts.get(tx_hash)) is not None]
+    """Yield the verdict on each mined transaction, up to the first that executed the sweep; a found one is last."""
+    known = reading.sighting.seen
+    seen = {tx_hash: known[tx_hash] for tx_hash in followed.tx_hashes if tx_hash in known}
+    found = reading.finding.seen if reading.finding is not None else None
     if found is not None:
-        known = [receipt for receipt in known if receipt.tx_hash != found.tx_hash]
-    for receipt in known:
-        verdict = _transaction(followed, receipt)
-        yield verdict
+        seen.pop(found.receipt.tx_hash, None)
+        seen[found.receipt.tx_hash] = found
+    is_explained = any(followed.explains_use(one.receipt) for one in seen.values())
+    for one in seen.values():
+        verdict = _transaction(followed, one.receipt)
+        waiting = _missing(followed, one, verdict, reading.sighting, is_explained=is_explained)
+        if waiting is not None:
+            yield TransactionVerdict(verdict.tx_hash, verdict.inclusion, waiting)
+            continue
+        yield replace(verdict, is_on_one_word=one.standing is Standing.ALONE)
         if verdict.executed is not None:
             return
-    if found is not None:
-        yield _transaction(followed, found)
 
 
 def _unexecuted(
@@ -128,8 +135,38 @@ def _found(followed: FollowedEvmSweep, finding: SearchFinding) -> tuple[Ended | 
 
 
 def _transaction(followed: FollowedEvmSweep, receipt: Receipt) -> TransactionVerdict:
+    """Return what a receipt means."""
     inclusion = Inclusion(receipt.block_number, receipt.block_hash, receipt.gas_used)
     if not receipt.succeeded:
         return TransactionVerdict(receipt.tx_hash, inclusion, reverted=True)
     match = followed.match(receipt)
     return TransactionVerdict(receipt.tx_hash, inclusion, executed=match.executed, mismatches=match.mismatches)
+
+
+def _missing(
+    followed: FollowedEvmSweep,
+    seen: SeenTransaction,
+    verdict: TransactionVerdict,
+    sighting: Sighting,
+    *,
+    is_explained: bool,
+) -> Waiting | None:
+    """Return what is missing before a verdict counts.
+
+    ``is_explained`` says that a known transaction used the identity.
+    """
+    if seen.standing is Standing.UNPLACED:
+        return Waiting(BLOCK)
+    is_contradicted = seen.standing is Standing.CONTRADICTED
+    if is_contradicted or (verdict.executed is not None and False in seen.states):  # the identity is unused at the head
+        return Waiting(AGREEMENT, is_contradicted=True)
+    if verdict.executed is None:  # a refusal never counts on one word, nor while something unknown used the identity
+        is_doubtful = seen.standing is Standing.ALONE or (True in seen.states and not is_explained)
+        return Waiting(AGREEMENT) if is_doubtful else None
+    is_bounded = verdict.executed.amounts.gross_output <= followed.most_on_one_word
+    if seen.standing is Standing.ONLY:
+        is_safe = sighting.safe_number is not None and sighting.safe_number >= seen.receipt.block_number
+        return None if is_bounded or is_safe else Waiting(BLOCK)
+    if seen.standing is Standing.ALONE:
+        return None if is_bounded and seen.receipt.tx_hash in followed.waited_for else Waiting(AGREEMENT)
+    return None

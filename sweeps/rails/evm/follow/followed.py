@@ -1,9 +1,12 @@
 """What every EVM rail follows of a sweep: its candidates, its deadline, and the identity of its execution on chain."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
+
+from django.conf import settings
 
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.encoding.responses import Log, Receipt
@@ -18,6 +21,8 @@ from sweeps.store.stored import StoredSweep
 
 # After a reorganisation, or if a provider was ahead of the others, an event may lie below the head that its build saw.
 SEARCH_MARGIN_BLOCKS = 64
+# An execution that one provider of several shows counts after this time, unless another one contradicts it.
+ONE_WORD_AFTER = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class FollowedEvmSweep:
     search_cursor: str  # the block to go on from; blank unless a search is half done
     tx_hashes: tuple[str, ...]  # in the order of their reports; once one is accepted, only that one
     accepted: EvmAcceptance | None
+    most_on_one_word: int  # the gross output up to which the word of one provider may do
+    waited_for: frozenset[str]  # hashes that one provider has shown for long enough, and no other one contradicted
 
     @classmethod
     def of(cls, stored: StoredSweep, terms: ContractTerms) -> "FollowedEvmSweep":
@@ -94,6 +101,7 @@ class FollowedEvmSweep:
         polled = [tx.tx_hash for tx in candidates if tx.status != SweepTransaction.Status.DISPLACED]
         tx = next((tx for tx in candidates if tx.status == SweepTransaction.Status.ACCEPTED), None)
         accepted = _accepted(stored, tx) if tx is not None else None
+        shown = {tx.tx_hash: tx.shown_since for tx in candidates if tx.contradicted_since is None}
         return cls(
             sweep_id=sweep.id,
             execution_id=execution.id,
@@ -104,6 +112,10 @@ class FollowedEvmSweep:
             search_cursor=execution.search_cursor,
             tx_hashes=tuple(polled) if accepted is None else (accepted.tx_hash,),
             accepted=accepted,
+            most_on_one_word=stored.quoted_gross * settings.ONE_WORD_MAX_QUOTES,
+            waited_for=frozenset(
+                tx_hash for tx_hash, since in shown.items() if since and stored.now - since >= ONE_WORD_AFTER
+            ),
         )
 
     @property
@@ -115,6 +127,7 @@ class FollowedEvmSweep:
             tx_hashes=self.tx_hashes,
             accepted_height=self.accepted.height if self.accepted is not None else None,
             conclude=self._conclusion,
+            content=self._content,
         )
 
     def _conclusion(self, sighting: Sighting) -> Conclusion | None:
@@ -133,9 +146,14 @@ class FollowedEvmSweep:
         That is its block, and each field of every log that the contract emitted, in their order.
         """
         receipt = sighting.receipts.get(self.tx_hashes[0])
-        if receipt is None:
-            return None
+        return None if receipt is None else self._content(receipt)
+
+    def _content(self, receipt: Receipt) -> Hashable:
         return receipt.block_number, receipt.block_hash, receipt.succeeded, receipt.emitted_by(self.contract)
+
+    def explains_use(self, receipt: Receipt) -> bool:
+        """Whether this transaction used the identity, on whatever terms."""
+        return receipt.succeeded and any(self.terms.read(log) for _, log in receipt.emitted_by(self.contract))
 
     def is_left_unused(self, sighting: Sighting) -> bool:
         """Whether a safe block shows that the identity is unused, so that what was accepted can't have happened."""
@@ -168,7 +186,7 @@ class FollowedEvmSweep:
         """Return where to search for what used the identity; None if it is unused, or a known transaction used it."""
         if self.accepted is not None or not sighting.state or sighting.safe_number is None:
             return None
-        known = [receipt for receipt in sighting.receipts.values() if receipt is not None and receipt.succeeded]
+        known = [seen.receipt for seen in sighting.seen.values() if seen.receipt.succeeded]
         if any(self.match(receipt).executed for receipt in known):
             return None
         first_block = int(self.search_cursor or max(self.built_at_height - SEARCH_MARGIN_BLOCKS, 0))

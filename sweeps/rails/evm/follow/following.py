@@ -21,7 +21,7 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.protocol.rail import SweepProgress, Verdict
-from sweeps.rails.evm.follow.followed import FollowedEvmSweep
+from sweeps.rails.evm.follow.followed import ONE_WORD_AFTER, FollowedEvmSweep
 
 log = structlog.get_logger(__name__)
 
@@ -134,7 +134,10 @@ def next_check(progress: SweepProgress, verdict: Verdict) -> datetime | None:
     finality = networks.current().chain(progress.network).finality
     recheck = now + timedelta(seconds=min(finality.recheck_seconds, MAX_RECHECK_SECONDS))
     soon = [recheck] if _changes_within_blocks(progress, verdict) else []
-    if progress.submitted_at is not None:
+    if progress.shown_since is not None:
+        counts_at = progress.shown_since + ONE_WORD_AFTER
+        soon.append(schedule.agreement_check(now, since=progress.shown_since, counts_at=counts_at))
+    elif progress.submitted_at is not None:
         soon.append(schedule.backed_off(now, since=progress.submitted_at))
     if soon:
         return min(soon)

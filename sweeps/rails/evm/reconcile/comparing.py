@@ -11,6 +11,7 @@ from sweepapi.evm.logs import log_scan
 from sweepapi.evm.logs.log_scan import Scan, ScannedSpan
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
+from sweepapi.evm.logs.standing import SeenTransaction, Standing
 from sweepapi.networks import Networks
 from sweeps.models import Execution, SweepTransaction
 from sweeps.protocol.rail import Ended, Ending
@@ -179,4 +180,5 @@ def _found(scan: Scan, question: _Question, receipt: Receipt | None) -> EvmReadi
         safe_timestamp=None,
     )
     hit = Hit(question.event, question.named.mined)
-    return EvmReading(sighting, SearchFinding(hit, receipt, agreed=True, resume_at=None), is_final=True)
+    seen = None if receipt is None else SeenTransaction(receipt, Standing.AGREED)
+    return EvmReading(sighting, SearchFinding(hit, seen, agreed=True, resume_at=None), is_final=True)

@@ -18,6 +18,7 @@ from sweepapi.evm.logs import log_poll
 from sweepapi.evm.logs.log_poll import Depths, Poll
 from sweepapi.evm.logs.log_search import Event, Hit, SearchFinding
 from sweepapi.evm.logs.sightings import Sighting
+from sweepapi.evm.logs.standing import SeenTransaction
 from sweepapi.networks import Networks
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
@@ -107,12 +108,12 @@ def _readings(
     proposals = list(_proposals(rail, network, contract, poll))
     hints = [one for one in proposals if one.is_hint]
     pool = registry.pool(network)
-    receipts = log_poll.receipts(pool, poll.provider, list({one.mined.tx_hash: None for one in hints}))
+    seen = log_poll.seen(pool, poll.provider, list({one.mined.tx_hash: None for one in hints}))
     for one in hints:
-        receipt = receipts.get(one.mined.tx_hash)
-        if receipt is not None and _shows(receipt, one.mined):
-            log.info("execution_found", sweep_id=str(one.followed.sweep_id), network=network, tx_hash=receipt.tx_hash)
-            yield one.followed.sweep_id, _reading(poll.depths, one, receipt)
+        tx = seen.get(one.mined.tx_hash)
+        if tx is not None and _shows(tx.receipt, one.mined):
+            log.info("execution_found", sweep_id=str(one.followed.sweep_id), network=network, tx_hash=one.mined.tx_hash)
+            yield one.followed.sweep_id, _reading(poll.depths, one, tx)
     others = {one.followed.sweep_id: one.followed for one in proposals if not one.is_hint and one.is_due(poll.depths)}
     for readings in rail.read(registry, network, list(others.values())):
         yield from ((sweep_id, one) for sweep_id, one in readings if one is not None)
@@ -140,7 +141,7 @@ def _shows(receipt: Receipt, mined: MinedLog) -> bool:
     return is_in_block and mined.log in receipt.logs
 
 
-def _reading(depths: Depths, proposal: _Proposal, receipt: Receipt) -> EvmReading:
+def _reading(depths: Depths, proposal: _Proposal, seen: SeenTransaction) -> EvmReading:
     mined = proposal.mined
     sighting = Sighting(
         head_number=max(depths.head, mined.block_number),  # a block may come between the calls of a batch
@@ -152,4 +153,4 @@ def _reading(depths: Depths, proposal: _Proposal, receipt: Receipt) -> EvmReadin
         safe_timestamp=None,
     )
     hit = Hit(proposal.event, mined)
-    return EvmReading(sighting, SearchFinding(hit, receipt, agreed=False, resume_at=None))
+    return EvmReading(sighting, SearchFinding(hit, seen, agreed=False, resume_at=None))

@@ -22,7 +22,7 @@ _UNSETTLED = """
     WHERE NOT EXISTS (
         SELECT FROM sweeps_sweeptransaction AS tx
         WHERE tx.execution_id = execution.id AND tx.tx_hash = shown.tx_hash AND tx.block_hash = shown.block_hash
-            AND tx.status IN ('accepted', 'rejected')
+            AND tx.status = 'accepted'
     )
     ORDER BY shown.position
     LIMIT %(limit)s
@@ -32,7 +32,7 @@ _UNSETTLED = """
 def unsettled(network: str, contract: str, events: Sequence[tuple[PolledEvent, str]]) -> list[tuple[PolledEvent, UUID]]:
     """Return these events of a contract, each given with the id of its execution, with the sweep that it is about.
 
-    Those are left out whose execution is not ours or closed, or was decided by this very event.
+    Those are left out whose execution is not ours or closed, or was executed by this very event.
     """
     if not events:
         return []

@@ -219,4 +219,4 @@ def test_receipts_are_asked_for_in_batches_that_providers_take(
     pool: ProviderPool, hashes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_poll, "RECEIPTS_AT_ONCE", 2)
-    assert list(log_poll.receipts(pool, pool.providers[0], hashes)) == hashes
+    assert list(log_poll.seen(pool, pool.providers[0], hashes)) == hashes

@@ -29,6 +29,7 @@ def subject(chain: LocalChain, *hashes: str, key: str = "one") -> Subject:
         tx_hashes=hashes,
         accepted_height=None,
         conclude=lambda _sighting: None,
+        content=lambda receipt: receipt,
     )
 
 

@@ -25,6 +25,7 @@ def look_at(*, has_run_out: bool = False, **facts: Any) -> datetime | None:
         "deadline": DEADLINE,
         "now": NOW,
         "submitted_at": None,
+        "shown_since": None,
         "is_searching": False,
         "is_cancelling": False,
     }

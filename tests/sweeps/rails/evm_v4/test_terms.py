@@ -50,6 +50,8 @@ FOLLOWED = FollowedEvmSweep(
     search_cursor="",
     tx_hashes=(TX,),
     accepted=None,
+    most_on_one_word=2_000_000,
+    waited_for=frozenset(),
 )
 OTHER_REF = sweep_ref_of(uuid4())
 USED = frozenset({"sweep_ref_used"})
