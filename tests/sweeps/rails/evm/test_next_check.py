@@ -94,3 +94,9 @@ def test_a_cancellation_can_change_nothing_after_the_deadline() -> None:
     facts: dict[str, Any] = {"is_cancelling": True, "deadline": NOW - timedelta(seconds=60)}
     assert delay_seconds(**facts) == INTERVAL_SECONDS, "the clock of the chain may be behind"
     assert delay_seconds(**facts, has_run_out=True) == 60
+
+
+@pytest.mark.parametrize(("awaited_seconds", "seconds"), [(0, 1), (1, 1), (3, 3), (7, 3), (10, 8), (60, 8)])
+def test_what_one_provider_shows_is_checked_soon_and_when_its_word_counts(awaited_seconds: int, seconds: int) -> None:
+    since = NOW - timedelta(seconds=awaited_seconds)
+    assert delay_seconds(submitted_at=since, shown_since=since) == seconds
