@@ -18,6 +18,7 @@ from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.logs import log_query, log_search
 from sweepapi.evm.logs.log_search import Event, Hit, LogSearch, SearchFinding
+from sweepapi.evm.logs.standing import Standing
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from tests.factories.ledger import random_hash
@@ -280,9 +281,9 @@ def test_a_hint_needs_no_second_opinion_because_its_receipt_decides(
 ) -> None:
     hint = replace(cancelled.search, read=lambda _log: Event(None, is_hint=True))
     nodes = [start_node() for _ in range(2)]
-    receipt = find(use_providers(*(node.url for node in nodes)), hint).receipt
-    assert receipt is not None
-    assert receipt.tx_hash == cancelled.tx_hash
+    seen = find(use_providers(*(node.url for node in nodes)), hint).seen
+    assert seen is not None
+    assert (seen.receipt.tx_hash, seen.standing) == (cancelled.tx_hash, Standing.AGREED)
     searched = [["eth_getLogs" in methods for methods in node.asked] for node in nodes]
     assert searched == [[True, False], [False]]
 
