@@ -153,7 +153,7 @@ class FollowedEvmSweep:
 
     def explains_use(self, receipt: Receipt) -> bool:
         """Whether this transaction used the identity, on whatever terms."""
-        return receipt.succeeded and any(self.terms.read(log) for _, log in receipt.emitted_by(self.contract))
+        return receipt.succeeded and any(self.terms.read(log) for log in receipt.emitted_by(self.contract))
 
     def is_left_unused(self, sighting: Sighting) -> bool:
         """Whether a safe block shows that the identity is unused, so that what was accepted can't have happened."""

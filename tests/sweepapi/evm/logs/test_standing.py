@@ -8,7 +8,7 @@ from sweepapi.evm.encoding.responses import Receipt
 from sweepapi.evm.logs.standing import SeenTransaction, Standing, View, weigh
 
 BLOCK, FORK = "0x" + "bb" * 32, "0x" + "ff" * 32
-RECEIPT = Receipt("0x" + "aa" * 32, 100, BLOCK, succeeded=True, gas_used=1, logs=(), log_indexes=())
+RECEIPT = Receipt("0x" + "aa" * 32, 100, BLOCK, succeeded=True, gas_used=1, logs=())
 
 
 def view(receipt: Receipt | None = RECEIPT, *, head: int = 100, block_hash: str | None = BLOCK) -> View:
