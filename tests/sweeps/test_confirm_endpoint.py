@@ -450,7 +450,7 @@ def test_a_broker_that_is_down_causes_only_delay(app: PartnerApp) -> None:
     assert app.state(built["sweepId"])["status"] == "completed"
 
 
-def test_a_receipt_unknown_to_one_provider_is_requested_from_another(
+def test_a_receipt_that_one_of_two_providers_lacks_awaits_their_agreement(
     app: PartnerApp, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
 ) -> None:
     built = app.build()
@@ -458,7 +458,12 @@ def test_a_receipt_unknown_to_one_provider_is_requested_from_another(
     behind = start_node()
     behind.alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
     use_providers(behind.url, app.chain.world["rpcUrl"])
-    assert app.confirm(built, tx_hash)["status"] == "completed"
+    state = app.confirm(built, tx_hash, status=202)
+    assert (state["status"], state["awaits"]) == ("pending", "agreement")
+    use_providers(behind.url, app.chain.world["rpcUrl"], app.chain.world["rpcUrl"])
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    checks.check_due()
+    assert app.state(built["sweepId"])["status"] == "completed", "the worker asks a third provider"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -22,6 +22,7 @@ from sweepapi.evm.logs.standing import SeenTransaction
 from sweepapi.networks import Networks
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
+from sweeps.models import SweepTransaction
 from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.follow.following import EvmReading
 from sweeps.rails.evm.models import ChainHead
@@ -31,6 +32,7 @@ from sweeps.store.reading import read
 
 log = structlog.get_logger(__name__)
 
+REFUSED = (SweepTransaction.Status.REJECTED, SweepTransaction.Status.REVERTED)
 RECHECK_INTERVAL = timedelta(seconds=5)  # what such a check shows rarely changes from poll to poll
 
 
@@ -42,17 +44,21 @@ class _Proposal:
     event: Event
     mined: MinedLog
     checked_at: datetime | None  # when the sweep was checked last
+    was_refused: bool  # the transaction; a wrong refusal must not hide it
 
     @property
     def is_hint(self) -> bool:
         """Whether a receipt is all that is missing."""
         return self.event.is_hint and self.followed.accepted is None
 
+    @property
+    def was_checked(self) -> bool:
+        return self.checked_at is not None and timezone.now() - self.checked_at < RECHECK_INTERVAL
+
     def is_due(self, depths: Depths) -> bool:
         """Whether to check the sweep: what was accepted may be gone, or its identity is used on a safe block."""
         is_safe = depths.safe is not None and self.mined.block_number <= depths.safe
-        was_checked = self.checked_at is not None and timezone.now() - self.checked_at < RECHECK_INTERVAL
-        return not was_checked and (is_safe or self.followed.accepted is not None)
+        return not self.was_checked and (is_safe or self.followed.accepted is not None)
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ def _readings(
     registry: Networks, rail: EvmRail, network: str, contract: str, poll: Poll
 ) -> Iterator[tuple[UUID, EvmReading]]:
     proposals = list(_proposals(rail, network, contract, poll))
-    hints = [one for one in proposals if one.is_hint]
+    hints = [one for one in proposals if one.is_hint and not (one.was_refused and one.was_checked)]
     pool = registry.pool(network)
     seen = log_poll.seen(pool, poll.provider, list({one.mined.tx_hash: None for one in hints}))
     for one in hints:
@@ -133,7 +139,9 @@ def _proposals(rail: EvmRail, network: str, contract: str, poll: Poll) -> Iterat
             continue
         event = followed[sweep_id].terms.read(mined.log)
         if event is not None:
-            yield _Proposal(followed[sweep_id], event, mined, sweeps[sweep_id].sweep.last_checked_at)
+            stored = sweeps[sweep_id]
+            was_refused = any(tx.tx_hash == mined.tx_hash and tx.status in REFUSED for tx in stored.candidates)
+            yield _Proposal(followed[sweep_id], event, mined, stored.sweep.last_checked_at, was_refused)
 
 
 def _shows(receipt: Receipt, mined: MinedLog) -> bool:

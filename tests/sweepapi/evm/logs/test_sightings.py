@@ -11,6 +11,7 @@ from sweepapi import networks
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
 from sweepapi.evm.logs.sightings import Conclusion, Sighting, Subject, read_sightings
+from sweepapi.evm.logs.standing import Standing
 from sweepapi.rpc import ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
@@ -71,13 +72,47 @@ def test_a_receipt_that_only_the_second_provider_knows_counts(
     assert seen.receipts[tx_hash] is not None
 
 
-def test_only_the_doubtful_subjects_are_queried_again(
-    chain: LocalChain, use_providers: Providers, round_trips: list[list[str]]
+def test_receipts_are_read_at_two_providers_and_their_blocks_by_one_more_round_trip(
+    chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
-    pool = use_providers(chain.world["rpcUrl"], chain.world["rpcUrl"])
-    seen = ask(pool, subject(chain, payment(chain), key="known"), subject(chain, HASH, key="doubtful"))
-    assert set(seen) == {"known", "doubtful"}
-    assert [methods.count("eth_getTransactionReceipt") for methods in round_trips] == [2, 1]
+    tx_hash, nodes = payment(chain), [start_node() for _ in range(3)]
+    chain.mine(2)
+    seen = ask(use_providers(*(node.url for node in nodes)), subject(chain, tx_hash))["one"].seen[tx_hash]
+    assert (seen.standing, seen.states) == (Standing.AGREED, {False})
+    assert [node.asked[1:] for node in nodes] == [[["eth_getBlockByNumber"]]] * 2 + [[]]
+
+
+@pytest.mark.parametrize("is_third_honest", [True, False])
+def test_a_third_provider_is_asked_about_what_two_do_not_show_alike(
+    chain: LocalChain, use_providers: Providers, start_node: Start, *, is_third_honest: bool
+) -> None:
+    known, disputed = payment(chain), payment(chain)
+    nodes = [start_node() for _ in range(3)]
+
+    def hiding(method: str, params: list[Any], result: Any) -> Any:
+        return None if (method, params) == ("eth_getTransactionReceipt", [disputed]) else result
+
+    nodes[0].alter = hiding
+    if not is_third_honest:
+        nodes[2].alter = hiding
+    pool = use_providers(*(node.url for node in nodes))
+    seen = ask(pool, subject(chain, known, key="known"), subject(chain, disputed, key="disputed"))
+    assert seen["known"].seen[known].standing is Standing.AGREED
+    expected = Standing.AGREED if is_third_honest else Standing.CONTRADICTED
+    assert seen["disputed"].seen[disputed].standing is expected
+    assert [methods.count("eth_getTransactionReceipt") for methods in nodes[2].asked if len(methods) > 1] == [1]
+
+
+def test_a_request_that_waits_asks_two_providers_only(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    tx_hash, nodes = payment(chain), [start_node() for _ in range(3)]
+    nodes[0].alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
+    pool = use_providers(*(node.url for node in nodes))
+    local = networks.current().chains["local"]
+    seen = read_sightings(chain=local, pool=pool, subjects=[subject(chain, tx_hash)], timeout_seconds=20)["one"]
+    assert seen.seen[tx_hash].standing is Standing.CONTRADICTED
+    assert nodes[2].asked == []
 
 
 def test_many_subjects_are_one_round_trip(
