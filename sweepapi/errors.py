@@ -7,7 +7,7 @@ caller.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MAX_DETAILS = 100
+MAX_DETAILS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class SweepApiError(Exception):
         retry_after_seconds: int | None = None,
     ) -> None:
         self.message = message or self.default_message()
+        if len(details) > MAX_DETAILS:
+            self.message += f" These are the first {MAX_DETAILS} problems; there are more."
         self.details = tuple(details)[:MAX_DETAILS]
         self.retry_after_seconds = retry_after_seconds
         super().__init__(self.message)

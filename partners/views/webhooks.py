@@ -55,6 +55,13 @@ def owner_of(request: Request) -> Owner:
 class WebhookViewSet(ViewSet):
     scopes = dict.fromkeys(ACTIONS, "webhooks")
     policies = dict.fromkeys(("create", "ping", "replay"), BUILD)
+    bodies = {
+        "create": WebhookRequestSerializer,
+        "partial_update": WebhookChangeRequestSerializer,
+        "ping": EmptyRequestSerializer,
+        "rotate_secret": EmptyRequestSerializer,
+        "replay": WebhookReplayRequestSerializer,
+    }
 
     @extend_schema(
         operation_id="listWebhooks",

@@ -20,9 +20,11 @@ from sweepapi.api.input.fields import (
     OpenEnumField,
     StrictBooleanField,
     StrictCharField,
+    StrictChoiceField,
     UtcDateTimeField,
     UuidTextField,
 )
+from sweepapi.api.input.lists import StrictListField
 from sweepapi.api.input.pagination import PageQuery
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.api.openapi.schema import example
@@ -61,11 +63,11 @@ class TargetField(StrictCharField):
         return url
 
 
-class WebhookTypesField(serializers.ListField):
+class WebhookTypesField(StrictListField):
     """Types of messages about sweeps, each once."""
 
     def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 DRF's own
-        choice = serializers.ChoiceField(choices=SWEEP_TYPES)
+        choice = StrictChoiceField(choices=SWEEP_TYPES)
         super().__init__(child=choice, min_length=1, max_length=len(SWEEP_TYPES), allow_null=True, **kwargs)
 
 
@@ -102,8 +104,8 @@ class WebhookRequestSerializer(StrictSerializer):
     )
     description = StrictCharField(required=False, allow_blank=True, max_length=200, help_text=_DESCRIPTION)
     types = WebhookTypesField(required=False, help_text=_TYPES)
-    timing = serializers.ChoiceField(required=False, choices=WebhookEndpoint.Timing.choices, help_text=_TIMING)
-    payload = serializers.ChoiceField(required=False, choices=WebhookEndpoint.Payload.choices, help_text=_PAYLOAD)
+    timing = StrictChoiceField(required=False, choices=WebhookEndpoint.Timing.choices, help_text=_TIMING)
+    payload = StrictChoiceField(required=False, choices=WebhookEndpoint.Payload.choices, help_text=_PAYLOAD)
 
 
 @extend_schema_serializer(examples=[OpenApiExample("Enable it again", value={"enabled": True})])
@@ -240,7 +242,7 @@ class WebhookDeliveryPageSerializer(serializers.Serializer[Any]):
 class DeliveryQuery(PageQuery):
     """Which deliveries to return."""
 
-    status = serializers.ChoiceField(required=False, choices=WebhookDelivery.Status.choices)
+    status = StrictChoiceField(required=False, choices=WebhookDelivery.Status.choices)
 
 
 @extend_schema_serializer(

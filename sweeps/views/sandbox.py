@@ -12,7 +12,9 @@ from rest_framework.viewsets import ViewSet
 from partners.authentication import Requester, requester_of
 from partners.limits import BUILD
 from sweepapi import networks
-from sweepapi.api.input.parsers import RawJSONParser, parse_value
+from sweepapi.api.input.budgets import Budget
+from sweepapi.api.input.parsers import RawJSONParser
+from sweepapi.api.input.reading import read_json
 from sweepapi.api.openapi.schema import failures
 from sweepapi.errors import InvalidRequest, LiveKeyRefused
 from sweepapi.modes import Mode
@@ -21,7 +23,7 @@ from sweeps.sandbox.node import node_of
 from sweeps.sandbox.offered import offered_chains
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS, advance, send
 from sweeps.sandbox.places import sandbox_place
-from sweeps.sandbox.rpc_proxy import PARSE_ERROR, RpcProxy, failure
+from sweeps.sandbox.rpc_proxy import MAX_CALLS, PARSE_ERROR, RpcProxy, failure
 from sweeps.sandbox.serializers import (
     AdvancedSerializer,
     AdvanceRequestSerializer,
@@ -32,6 +34,8 @@ from sweeps.sandbox.serializers import (
 )
 
 TAG = "Sandbox"
+# A call has four members, and a transaction or a filter with lists of its own.
+RPC_BUDGET = Budget(names=16 * MAX_CALLS, items=100 * MAX_CALLS)
 
 
 def tester_of(request: Request) -> Requester:
@@ -45,6 +49,7 @@ def tester_of(request: Request) -> Requester:
 class SandboxViewSet(ViewSet):
     scopes = {"retrieve": None, "advance": "build", "fund": "build"}
     policies = {"advance": BUILD, "fund": BUILD}
+    bodies = {"advance": AdvanceRequestSerializer, "fund": FundRequestSerializer}
 
     @extend_schema(
         operation_id="getSandbox",
@@ -122,7 +127,7 @@ class SandboxRpcViewSet(ViewSet):
         registry, network = networks.current(), place.validated_data["chain"]
         raw: Any = request.data or b""  # DRF parses no empty body
         try:
-            body = parse_value(raw)
+            body = read_json(raw, RPC_BUDGET)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
         with sandbox_place():

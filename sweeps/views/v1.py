@@ -26,6 +26,7 @@ class SweepV1ViewSet(StoredSweepViewSet):
     read = staticmethod(read_snapshot)
     scopes = {**StoredSweepViewSet.scopes, "discover": "build", "build": "build"}
     policies = {"discover": DISCOVER, "build": BUILD}
+    bodies = {"discover": DiscoverRequestSerializer, "build": SolanaBuildRequestSerializer}
 
     @extend_schema(
         operation_id="discoverTokens",

@@ -50,6 +50,14 @@ class SweepViewSet(StoredSweepViewSet):
         "confirm": "confirm",
     }
     policies = {"discover": DISCOVER, "quote": BUILD, "build": BUILD, "refresh": BUILD}
+    bodies = {
+        "discover": EvmDiscoverRequestSerializer,
+        "quote": BuildRequestSerializer,
+        "build": BuildRequestSerializer,
+        "refresh": EmptyRequestSerializer,
+        "cancel": CancelRequestSerializer,
+        "confirm": ConfirmRequestSerializer,
+    }
 
     @extend_schema(
         operation_id="discoverWalletTokens",

@@ -19,7 +19,7 @@ from partners.models import ApiKey, Partner
 from partners.webhooks.endpoints import MAX_ENDPOINTS
 from sweepapi import networks
 from sweepapi.api.errors.error_table import ERROR_TABLE
-from sweepapi.api.input.parsers import MAX_BODY_BYTES
+from sweepapi.api.input.budgets import MAX_BODY_BYTES
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from sweeps.story import build

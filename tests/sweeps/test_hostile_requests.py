@@ -15,7 +15,7 @@ from partners.models import Partner
 from partners.webhooks import endpoints
 from partners.webhooks.endpoints import Owner
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint
-from sweepapi.api.input.parsers import MAX_DEPTH
+from sweepapi.api.input.budgets import MAX_DEPTH
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from tests import openapi

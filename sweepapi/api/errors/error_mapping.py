@@ -1,5 +1,7 @@
 """Maps every exception of Django, its database layer and DRF to one of our errors, in this one place."""
 
+from itertools import islice
+
 from django import db
 from django.core import exceptions as django
 from django.http import Http404
@@ -36,7 +38,7 @@ def domain_error(exc: Exception) -> errors.SweepApiError:
         case errors.SweepApiError():
             return exc
         case drf.ValidationError():
-            return errors.InvalidRequest(details=list(field_errors(exc.detail)))
+            return errors.InvalidRequest(details=list(islice(field_errors(exc.detail), errors.MAX_DETAILS + 1)))
         case drf.ParseError():
             return errors.InvalidRequest(str(exc.detail))
         case drf.Throttled():

@@ -56,10 +56,24 @@ class StrictCharField(serializers.CharField):
         super().__init__(**{"trim_whitespace": False, **kwargs})
 
     def run_validation(self, data: Any = serializers.empty) -> Any:  # noqa: ANN401 DRF's own
-        """Refuse other types before DRF turns them into text."""
+        """Refuse other types before DRF turns them into text, and what is too long before anything looks at it."""
         if data is not None and data is not serializers.empty and not isinstance(data, str):
             self.fail("invalid_type")
+        if isinstance(data, str) and self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         return super().run_validation(data)
+
+
+class StrictChoiceField(serializers.ChoiceField):
+    """One of a few words; the answer to another one does not repeat it, however long it is."""
+
+    default_error_messages = {"invalid_choice": "This must be one of: {choices}."}
+
+    def to_internal_value(self, data: object) -> Any:  # noqa: ANN401 DRF's own
+        """Return the word."""
+        if not isinstance(data, str) or data not in self.choice_strings_to_values:
+            self.fail("invalid_choice", choices=", ".join(self.choice_strings_to_values))
+        return self.choice_strings_to_values[data]
 
 
 @extend_schema_field(

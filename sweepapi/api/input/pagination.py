@@ -20,7 +20,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from rest_framework import serializers
 
 from sweepapi.api.input.fields import StrictCharField
-from sweepapi.api.input.parsers import printable
+from sweepapi.api.input.reading import printable
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.modes import Mode

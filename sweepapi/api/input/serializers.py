@@ -1,6 +1,7 @@
 """Serializers of requests, which refuse unknown fields: a misspelt one must never fall back to a default."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
@@ -10,8 +11,9 @@ from rest_framework.fields import empty
 from rest_framework.settings import api_settings
 
 from sweepapi.api.input.field_codes import public_code
-from sweepapi.api.input.parsers import printable
-from sweepapi.errors import FieldError, ForbiddenField
+from sweepapi.api.input.lists import StrictListSerializer
+from sweepapi.api.input.reading import printable
+from sweepapi.errors import MAX_DETAILS, FieldError, ForbiddenField
 
 # Only the API key may set these. No request has a field of such a name at any depth.
 FORBIDDEN_FIELDS = frozenset(
@@ -29,6 +31,7 @@ FORBIDDEN_FIELDS = frozenset(
 
 
 MAX_FOREIGN_FIELDS = 32
+_MOST = MAX_DETAILS + 1  # are looked for; one more than are shown says that there are more
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -38,6 +41,9 @@ class StrictSerializer(serializers.Serializer[Any]):
     """
 
     has_one_field: ClassVar[bool] = False  # exactly one of its fields; ``validate`` requires that
+
+    class Meta:
+        list_serializer_class = StrictListSerializer
 
     def run_validation(self, data: Any = empty) -> Any:  # noqa: ANN401 DRF's own
         """Raise ForbiddenField or ValidationError, or return the validated data."""
@@ -50,11 +56,12 @@ class StrictSerializer(serializers.Serializer[Any]):
         if not isinstance(data, Mapping):
             problem = ErrorDetail("This must be an object.", "invalid_type")
             raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [problem]})
+        unknown = islice((name for name in data if name not in self.fields), _MOST)
         problems: dict[str, Any] = {
-            printable(name): [ErrorDetail("No such field.", "unknown_field")]
-            for name in data
-            if name not in self.fields
+            printable(name): [ErrorDetail("No such field.", "unknown_field")] for name in unknown
         }
+        if len(problems) == _MOST:
+            raise ValidationError(problems)
         try:
             validated = super().to_internal_value(data)
         except ValidationError as error:
@@ -72,6 +79,9 @@ class EmptyRequestSerializer(StrictSerializer):
 class ForeignSerializer(serializers.Serializer[Any]):
     """An object in a body whose shape another standard defines; fields that are not read may hold anything."""
 
+    class Meta:
+        list_serializer_class = StrictListSerializer
+
     def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 DRF's own
         """Refuse what is not an object, and one with more fields than any such standard has."""
         problem = None
@@ -86,13 +96,23 @@ class ForeignSerializer(serializers.Serializer[Any]):
 
 def refuse_forbidden_fields(body: object) -> None:
     """Raise ForbiddenField, naming each place, if the body has fields that only the API key may set."""
-    details = [
-        FieldError(field=path, code="forbidden_field", message="This is set by your API key and cannot be sent.")
-        for path, name in _paths(body, "")
-        if name in FORBIDDEN_FIELDS
-    ]
-    if details:
-        raise ForbiddenField(details=details)
+    if not any(name in FORBIDDEN_FIELDS for name in _names(body)):
+        return
+    places = (path for path, name in _paths(body, "") if name in FORBIDDEN_FIELDS)
+    message = "This is set by your API key and cannot be sent."
+    raise ForbiddenField(details=[FieldError(path, "forbidden_field", message) for path in islice(places, _MOST)])
+
+
+def _names(body: object) -> Iterator[str]:
+    """Yield the name of every object member, which takes a fifth of the time of its path."""
+    left = [body]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            yield from value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
 
 
 def _paths(value: object, path: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from gunicorn.http.errors import ParseException
 from uuid_utils.compat import uuid7
 
-from sweepapi.api.input.parsers import MAX_BODY_BYTES
+from sweepapi.api.input.budgets import MAX_BODY_BYTES
 
 _META_KEY = "sweepapi.request_id"
 _VALID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)

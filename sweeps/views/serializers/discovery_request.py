@@ -8,8 +8,10 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_sc
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from sweepapi.api.input.budgets import Room
 from sweepapi.api.input.chains import EvmChainField
 from sweepapi.api.input.fields import EvmAddressField, StrictBooleanField
+from sweepapi.api.input.lists import validated_items
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
@@ -63,6 +65,8 @@ class CandidatesField(serializers.Field[Any, Any, Any, Any]):
     In Python the addresses by chain id; those of a list by None. Only the addresses of a wallet's answer are used.
     """
 
+    # An asset has an address, a balance, a type, and metadata of three members; some wallets add one more.
+    room = Room(names=8 * MAX_CANDIDATES, items=MAX_CANDIDATES)
     default_error_messages = {
         "invalid_type": "This must be a list of addresses, or assets by chain id.",
         "invalid_format": "A chain id is 0x followed by hex digits.",
@@ -92,18 +96,11 @@ def _tokens(assets: object) -> Iterator[object]:
 
 def _unique(addresses: list[object]) -> list[str]:
     """Return the addresses of a list in canonical form, without the placeholder of the native coin."""
-    found: dict[str, None] = {}
-    problems: dict[int, Any] = {}
-    for i, address in enumerate(addresses):
-        try:
-            found[EvmAddressField().run_validation(address)] = None
-        except ValidationError as error:
-            problems[i] = error.detail
-    if problems:
-        raise ValidationError(problems)  # type: ignore[arg-type]  # DRF renders a mapping by index
-    found.pop(NATIVE_COIN, None)
-    if len(found) > MAX_CANDIDATES:
+    distinct = {address.lower() for address in addresses if isinstance(address, str)} - {NATIVE_COIN.lower()}
+    if len(distinct) > MAX_CANDIDATES:
         raise ValidationError(f"This has more than {MAX_CANDIDATES} tokens.", code="max_length")
+    found = dict.fromkeys(validated_items(addresses, EvmAddressField().run_validation))
+    found.pop(NATIVE_COIN, None)
     return list(found)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
-from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from sweepapi.api.input.chains import EvmChainField
@@ -15,6 +14,7 @@ from sweepapi.api.input.fields import (
     EvmAddressField,
     StrictBooleanField,
     StrictCharField,
+    StrictChoiceField,
     StrictIntegerField,
     WalletField,
 )
@@ -159,7 +159,7 @@ class TokenRequest(HintedToken):
 class WalletRequest(StrictSerializer):
     """What the user's wallet said about itself."""
 
-    atomic = serializers.ChoiceField(
+    atomic = StrictChoiceField(
         choices=[one.value for one in WalletAtomic],
         help_text="The `atomic.status` of the sweep's chain in the answer of `wallet_getCapabilities` (EIP-5792).",
     )
@@ -180,13 +180,13 @@ class BuildRequestSerializer(SweepRequest):
     # The length is checked before any token; the stubs do not know what many=True takes.
     tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
     outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
-    onUnroutable = serializers.ChoiceField(
+    onUnroutable = StrictChoiceField(
         choices=["reject", "skip"],
         required=False,
         help_text="What to do about tokens that can't be swept, or are worth less than the gas that they cost: refuse "
         "the whole sweep, which is the default, or leave them out and report them in `skippedTokens`.",
     )
-    onLegFailure = serializers.ChoiceField(
+    onLegFailure = StrictChoiceField(
         choices=["revert", "skip"],
         required=False,
         help_text="What the contract does about a token whose pool pays too little when the sweep is executed: revert "
@@ -204,7 +204,7 @@ class BuildRequestSerializer(SweepRequest):
         required=False,
         help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
     )
-    approvals = serializers.ChoiceField(
+    approvals = StrictChoiceField(
         choices=["exact", "unlimited"],
         required=False,
         help_text="Whether the user approves the amounts of this sweep, which is the default, or any amount, so that "
@@ -257,7 +257,7 @@ class HistoryQuery(ListQuery):
 
     verb = "Built"
 
-    status = serializers.ChoiceField(choices=SweepStatus.choices, required=False, help_text="The sweeps' status.")
+    status = StrictChoiceField(choices=SweepStatus.choices, required=False, help_text="The sweeps' status.")
     wallet = WalletField(required=False, help_text="The user's address, in any valid casing, or key.")
     clientReference = ClientReferenceField(
         required=False, source="client_reference", help_text="The whole reference that you gave them."

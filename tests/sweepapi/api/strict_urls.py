@@ -9,14 +9,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.urls import include, path
 from rest_framework import exceptions as drf
-from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from sweepapi.api.input.fields import AmountField, EvmAddressField, HashField, StrictCharField, StrictIntegerField
+from sweepapi.api.input.fields import (
+    AmountField,
+    EvmAddressField,
+    HashField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
+from sweepapi.api.input.lists import StrictListField
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.api.requests.renderers import EnvelopeRenderer
 from sweepapi.errors import ChainUnavailable
@@ -54,8 +61,8 @@ class EchoSerializer(StrictSerializer):
     name = StrictCharField(required=False)
     bps = StrictIntegerField(required=False, min_value=1, max_value=5000)
     txHash = HashField(required=False)  # noqa: N815 as the API spells its fields
-    tokens = serializers.ListField(child=TokenSerializer(), required=False, min_length=1, max_length=3)
-    mode = serializers.ChoiceField(choices=["reject", "skip"], required=False)
+    tokens = StrictListField(child=TokenSerializer(), required=False, min_length=1, max_length=3)
+    mode = StrictChoiceField(choices=["reject", "skip"], required=False)
 
 
 class Open(APIView):
@@ -64,6 +71,9 @@ class Open(APIView):
 
 
 class EchoView(Open):
+    action = "post"
+    bodies = {"post": EchoSerializer}
+
     def post(self, request: Request) -> Response:
         body = EchoSerializer(data=request.data)
         body.is_valid(raise_exception=True)

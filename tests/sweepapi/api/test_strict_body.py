@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client, RequestFactory
 
-from sweepapi.api.input.parsers import MAX_BODY_BYTES
+from sweepapi.api.input.budgets import MAX_BODY_BYTES
 from sweepapi.fields import UINT256_MAX
 
 pytestmark = [pytest.mark.urls("tests.sweepapi.api.strict_urls")]
@@ -267,10 +267,10 @@ def test_a_field_that_the_key_decides_is_forbidden_in_a_body(name: str) -> None:
     assert error_of(post({name: "x"})) == (400, "forbidden_field")
 
 
-def test_an_answer_to_thousands_of_mistakes_stays_short() -> None:
-    response = post({f"field{number}" + "x" * 100: 1 for number in range(1_500)})
+def test_an_answer_to_many_mistakes_stays_short() -> None:
+    response = post({f"field{number}" + "x" * 100: 1 for number in range(40)})
     details = response.json()["error"]["details"]
-    assert len(details) == 100
+    assert len(details) == 32
     assert all(len(detail["field"]) == 64 for detail in details)
 
 
