@@ -14,7 +14,8 @@ from partners import keys
 from partners.client_address import client_address, is_in
 from partners.limits import Limit, limits_of
 from partners.models import ApiKey, Partner
-from sweepapi.errors import InvalidApiKey, IpNotAllowed, MissingApiKey, PartnerSuspended
+from partners.wrong_secrets import refusal
+from sweepapi.errors import IpNotAllowed, MissingApiKey, PartnerSuspended
 from sweepapi.modes import Mode
 from sweepapi.postgres.prepared import fetch_json
 
@@ -57,18 +58,18 @@ class ApiKeyAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[Requester, Requester]:
-        """Return the requester; raises MissingApiKey, InvalidApiKey, IpNotAllowed or PartnerSuspended."""
+        """Return the requester; raises MissingApiKey, IpNotAllowed, PartnerSuspended, or what ``refusal`` returns."""
         plaintext = request.headers.get("x-api-key")
         if not plaintext:
             raise MissingApiKey
         public = keys.public_part(plaintext)
         if public is None:
-            raise InvalidApiKey
+            raise refusal(request._request, None)  # noqa: SLF001 DRF documents it
         found = fetch_json(_FIND, {"key_id": public.key_id, "mode": public.mode.value})
         pk, name, digest, scopes, allowed_ips, is_live, used_at, partner_id, status, limits = found
         presented = keys.digest_of(plaintext, pepper=settings.API_KEY_PEPPER)
         if not (hmac.compare_digest(digest or _NO_DIGEST, presented) and is_live):
-            raise InvalidApiKey
+            raise refusal(request._request, public.key_id if pk else None)  # noqa: SLF001 as above
         if allowed_ips:
             _require_address(request, allowed_ips)
         if status != Partner.Status.ACTIVE:

@@ -7,6 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 BUILD, DISCOVER, READ = "build", "discover", "read"
+# Bodies that were refused, whatever they were sent to: to find out what is wrong with one costs more than a read.
+REFUSED = "refused"
 # All keys of a partner together may send so many times what one key may.
 KEYS_PER_PARTNER = 4
 # A request a day, and not so seldom that Redis can't count the microseconds.
@@ -26,6 +28,7 @@ DEFAULTS: Mapping[str, Limit] = {
     BUILD: Limit(per_second=20, burst=60),
     DISCOVER: Limit(per_second=5, burst=15),
     READ: Limit(per_second=100, burst=300),  # confirm and cancel as well
+    REFUSED: Limit(per_second=10, burst=30),
 }
 
 

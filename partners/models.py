@@ -54,7 +54,7 @@ class Partner(models.Model):
         blank=True,
         validators=[validate_limits],
         help_text='Limits of one key that differ from the defaults, as {"build": {"perSecond": 40, "burst": 120}}, of '
-        "build, discover and read. All keys together may send four times that.",
+        "build, discover, read and refused (bodies). All keys together may send four times that.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

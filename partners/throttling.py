@@ -5,45 +5,46 @@ While Redis does not answer, each process limits by buckets of its own what is e
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from http import HTTPStatus
 
-import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from redis import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from partners.authentication import Requester
-from partners.limits import DEFAULTS, KEYS_PER_PARTNER, READ, Limit
+from partners.limits import DEFAULTS, KEYS_PER_PARTNER, READ, REFUSED, Limit
 from sweepapi.errors import RateLimited
-from sweepapi.limits.token_buckets import Bucket, Level, LocalBuckets, RedisBuckets
+from sweepapi.limits import shared_buckets
+from sweepapi.limits.token_buckets import Bucket, Level
 from sweepapi.monitoring import metrics
-from sweepapi.postgres.breaker import Breaker
-
-TIMEOUT_SECONDS = 0.05
-PAUSE_SECONDS = 1.0
 
 _META_KEY = "sweepapi.rate_limit"
-
-log = structlog.get_logger(__name__)
-_breaker = Breaker(pause_seconds=PAUSE_SECONDS)
-_local = LocalBuckets()
+_REFUSED_KEY = "sweepapi.refused_bodies"
+_REFUSING = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE}
 
 
 class KeyThrottle(BaseThrottle):
-    """Takes a token for each request with a key, by the policy that the view names for its action; READ without one."""
+    """Takes a token for each request with a key, by the policy that the view names for its action; READ without one.
+
+    One with a body is admitted only while the key may have bodies refused; if this one is, it costs a token of these.
+    """
 
     def allow_request(self, request: Request, view: object) -> bool:
         """Return True, or raise RateLimited."""
         requester = request.auth
         if not isinstance(requester, Requester):  # a public view
             return True
-        policy = getattr(view, "policies", {}).get(getattr(view, "action", None), READ)
-        levels = _take(_buckets(requester, policy), policy)
-        if levels is None:
+        action = getattr(view, "action", None)
+        policy = getattr(view, "policies", {}).get(action, READ)
+        refused = _buckets(requester, REFUSED) if action in getattr(view, "bodies", {}) else ()
+        request.META[_REFUSED_KEY] = refused
+        levels = _take(_buckets(requester, policy), refused, policy)
+        # Of refused bodies a caller is told once there may be no more.
+        shown = [level for level in levels if level.bucket not in refused or level.seconds_to_token]
+        if not shown:
             return True
-        tightest = min(levels, key=lambda level: (-level.seconds_to_token, level.tokens))
+        tightest = min(shown, key=lambda level: (-level.seconds_to_token, level.tokens))
         retry_after_seconds = max(1, math.ceil(tightest.seconds_to_token))
         reset_seconds = math.ceil(tightest.seconds_to_full) if tightest.is_granted else retry_after_seconds
         request.META[_META_KEY] = _fields(tightest, reset_seconds)
@@ -53,7 +54,7 @@ class KeyThrottle(BaseThrottle):
 
 
 class RateLimitFieldsMiddleware:
-    """Adds the RateLimit fields to each answer to a request that was counted, whatever its status."""
+    """Adds the RateLimit fields to each answer to a request that was counted, and counts bodies that were refused."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -61,6 +62,9 @@ class RateLimitFieldsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request."""
         response = self.get_response(request)
+        refused = request.META.get(_REFUSED_KEY)
+        if refused and response.status_code in _REFUSING:
+            shared_buckets.take(refused)
         for name, value in request.META.get(_META_KEY, {}).items():
             response.headers[name] = value
         return response
@@ -93,21 +97,10 @@ def _default(policy: str) -> Limit:
     return Limit(default.per_second * factor, math.ceil(default.burst * factor))
 
 
-def _take(buckets: Sequence[Bucket], policy: str) -> list[Level] | None:
-    """Take a token from each bucket, or from none; None if Redis is away and the policy is not limited then."""
-    if _breaker.admits(deadline_seconds=TIMEOUT_SECONDS):
-        try:
-            levels = _shared(settings.REDIS_URL).take(buckets)
-        except RedisError as error:
-            _breaker.silent()
-            log.warning("rate_limits_without_redis", error=type(error).__name__)
-        else:
-            _breaker.answered()
-            return levels
+def _take(taken: Sequence[Bucket], guards: Sequence[Bucket], policy: str) -> list[Level]:
+    """Take a token from each bucket, or from none; from none of READ if Redis is away."""
+    levels = shared_buckets.take_shared(taken, guards)
+    if levels is not None:
+        return levels
     metrics.RATE_LIMIT_FALLBACKS.labels(policy).inc()
-    return None if policy == READ else _local.take(buckets)
-
-
-@lru_cache
-def _shared(url: str) -> RedisBuckets:
-    return RedisBuckets(url, timeout_seconds=TIMEOUT_SECONDS)
+    return shared_buckets.take_local([] if policy == READ else taken, guards)

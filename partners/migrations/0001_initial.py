@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text='Limits of one key that differ from the defaults, as {"build": {"perSecond": 40, "burst": 120}}, of build, discover and read. All keys together may send four times that.',
+                        help_text='Limits of one key that differ from the defaults, as {"build": {"perSecond": 40, "burst": 120}}, of build, discover, read and refused (bodies). All keys together may send four times that.',
                         validators=[partners.limits.validate_limits],
                     ),
                 ),

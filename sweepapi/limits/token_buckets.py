@@ -15,9 +15,10 @@ from redis.retry import Retry
 
 MAX_LOCAL_BUCKETS = 10_000
 
-# Takes one token from each bucket, or from none. It goes by the clock of the server, and never owes more than a whole
-# bucket if that was set back or the limit was raised, which is stored also if no token was taken. Returns by how many
-# microseconds each bucket is from full, as it was before, and whether the tokens were taken.
+# Takes one token from each bucket, or from none; the last ARGV says how many buckets, the last ones, only have to have
+# a token. It goes by the clock of the server, and never owes more than a whole bucket if that was set back or the limit
+# was raised, which is stored also if no token was taken. Returns by how many microseconds each bucket is from full, as
+# it was before, and whether the tokens were taken.
 _TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -28,7 +29,8 @@ for i, key in ipairs(KEYS) do
     missing[i] = math.min(math.max(full_at - now, 0), token * capacity)
     if missing[i] > token * (capacity - 1) then granted = 0 end
 end
-for i, key in ipairs(KEYS) do
+for i = 1, #KEYS - ARGV[#ARGV] do
+    local key = KEYS[i]
     local after = missing[i] + granted * tonumber(ARGV[2 * i - 1])
     if after > 0 then redis.call('SET', key, string.format('%.0f', now + after), 'PX', math.ceil(after / 1000)) end
 end
@@ -85,11 +87,15 @@ class RedisBuckets:
         self._redis = Redis.from_url(url, retry=Retry(NoBackoff(), 0), **timeouts)
         self._take = self._redis.register_script(_TAKE)
 
-    def take(self, buckets: Sequence[Bucket]) -> list[Level]:
-        """Take a token from each bucket, or from none; raises ``RedisError``."""
-        arguments = [value for bucket in buckets for value in (bucket.token_micros, bucket.capacity)]
-        *missing, granted = self._take(keys=[bucket.key for bucket in buckets], args=arguments)
-        return _levels(buckets, missing, is_granted=granted == 1)
+    def take(self, buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level]:
+        """Take a token from each bucket, or from none; raises ``RedisError``.
+
+        The guards have to have a token too, and keep it. Returns the levels of all.
+        """
+        every = [*buckets, *guards]
+        arguments = [value for bucket in every for value in (bucket.token_micros, bucket.capacity)]
+        *missing, granted = self._take(keys=[bucket.key for bucket in every], args=[*arguments, len(guards)])
+        return _levels(buckets, guards, missing, is_granted=granted == 1)
 
 
 class LocalBuckets:
@@ -99,24 +105,29 @@ class LocalBuckets:
         self._lock = threading.Lock()
         self._full_at: dict[str, int] = {}  # in microseconds of the monotonic clock
 
-    def take(self, buckets: Sequence[Bucket]) -> list[Level]:
-        """Take a token from each bucket, or from none."""
+    def take(self, buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level]:
+        """Take a token from each bucket, or from none; the guards are as those in Redis."""
+        every = [*buckets, *guards]
         with self._lock:
             now = time.monotonic_ns() // 1_000
-            owed = [max(0, self._full_at.get(bucket.key, now) - now) for bucket in buckets]
+            owed = [max(0, self._full_at.get(bucket.key, now) - now) for bucket in every]
             # No more than a whole bucket, if its limit was raised.
-            wholes = [bucket.token_micros * bucket.capacity for bucket in buckets]
+            wholes = [bucket.token_micros * bucket.capacity for bucket in every]
             missing = [min(pair) for pair in zip(owed, wholes, strict=True)]
-            pairs = list(zip(buckets, missing, strict=True))
+            pairs = list(zip(every, missing, strict=True))
             is_granted = all(micros <= bucket.token_micros * (bucket.capacity - 1) for bucket, micros in pairs)
-            self._full_at |= {bucket.key: now + micros + is_granted * bucket.token_micros for bucket, micros in pairs}
+            taken = pairs[: len(buckets)]
+            self._full_at |= {bucket.key: now + micros + is_granted * bucket.token_micros for bucket, micros in taken}
             if len(self._full_at) > MAX_LOCAL_BUCKETS:
                 self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
-        return _levels(buckets, missing, is_granted=is_granted)
+        return _levels(buckets, guards, missing, is_granted=is_granted)
 
 
-def _levels(buckets: Sequence[Bucket], missing: Sequence[int], *, is_granted: bool) -> list[Level]:
+def _levels(
+    buckets: Sequence[Bucket], guards: Sequence[Bucket], missing: Sequence[int], *, is_granted: bool
+) -> list[Level]:
+    taken = [bucket.token_micros * is_granted for bucket in buckets] + [0] * len(guards)
     return [
-        Level(bucket, micros + (bucket.token_micros if is_granted else 0), is_granted)
-        for bucket, micros in zip(buckets, missing, strict=True)
+        Level(bucket, micros + token, is_granted)
+        for bucket, micros, token in zip([*buckets, *guards], missing, taken, strict=True)
     ]

@@ -19,6 +19,11 @@ BUILDS = Counter("sweepapi_builds", "Builds by outcome: built, or the code of th
 RATE_LIMIT_FALLBACKS = Counter(
     "sweepapi_rate_limit_fallback", "Requests that were limited by their process, or not, without Redis.", ["policy"]
 )
+WRONG_SECRETS = Counter(
+    "sweepapi_wrong_secrets",
+    "Keys that were refused, by the id of the key; unknown is for what names no key.",
+    ["key_id"],
+)
 
 # --- The loop, Celery -------------------------------------------------------------------------------------------------
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])

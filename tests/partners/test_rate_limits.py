@@ -12,19 +12,17 @@ from django.test import Client
 from prometheus_client import REGISTRY
 from pytest_django import Settings
 
-from partners import throttling
 from partners.limits import validate_limits
 from partners.models import ApiKey, Partner
-from sweepapi.limits.token_buckets import LocalBuckets
+from sweepapi.limits import shared_buckets
 from sweepapi.modes import Mode
-from sweepapi.postgres.breaker import Breaker
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains", "patient")]
 
 URL = "/v2/partner"
 SWEEP_ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
 HOURLY = 1 / 3600
-DEADLINE_SECONDS = throttling.TIMEOUT_SECONDS
+DEADLINE_SECONDS = shared_buckets.TIMEOUT_SECONDS
 OPERATIONS = {
     "build": [
         *("/v2/sweep/build", "/v2/sweep/quote", f"/v2/sweep/build/{SWEEP_ID}/refresh", "/v1/sweep/build"),
@@ -41,17 +39,6 @@ READS = [
     "/v2/ledger/entries",
     f"/v2/sweep/status/{SWEEP_ID}",
 ]
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Redis may be slow, as on a busy machine, and was not given up by an earlier test; buckets in memory are full."""
-    throttling._shared.cache_clear()  # noqa: SLF001 it keeps connections with another deadline
-    monkeypatch.setattr(throttling, "TIMEOUT_SECONDS", 10.0)
-    monkeypatch.setattr(throttling, "_breaker", Breaker(pause_seconds=throttling.PAUSE_SECONDS))
-    monkeypatch.setattr(throttling, "_local", LocalBuckets())
-    yield
-    throttling._shared.cache_clear()  # noqa: SLF001 as above
 
 
 def limit(partner: Partner, **bursts: int) -> None:
@@ -150,6 +137,43 @@ def test_public_endpoints_are_not_counted(anonymous: Client) -> None:
         assert fields(anonymous.get(path)) == (None, None)
 
 
+# --- refused bodies ---------------------------------------------------------------------------------------------------
+
+CONFIRM = f"/v2/sweep/status/{SWEEP_ID}/confirm"
+HASH = {"txHash": "0x" + "ab" * 32}
+
+
+def test_refused_bodies_have_a_limit_of_their_own_and_a_key_at_it_can_still_read(api: Client, partner: Partner) -> None:
+    limit(partner, refused=3)
+    sent: list[dict[str, Any]] = [{}, {"txHash": 1}, {"unknown": 1}, {}, HASH]
+    statuses = [api.post(CONFIRM, body, content_type="application/json").status_code for body in sent]
+    assert statuses == [400, 400, 400, 429, 429]
+    assert fields(api.post("/v2/webhooks", {}, content_type="application/json"))[0] == '"refused";q=3;w=10800'
+    assert api.get(URL).status_code == 200
+
+
+def test_a_body_that_is_too_long_or_no_json_is_refused_as_well(api: Client, partner: Partner) -> None:
+    limit(partner, refused=2)
+    sent = [(b" " * 300_000, "application/json"), (b"{}", "text/plain"), (b"{}", "application/json")]
+    assert [api.post(CONFIRM, body, content_type=kind).status_code for body, kind in sent] == [413, 415, 429]
+
+
+def test_a_body_that_is_read_costs_no_refusal_whatever_becomes_of_it(api: Client, partner: Partner) -> None:
+    limit(partner, refused=1)
+    statuses = [api.post(CONFIRM, HASH, content_type="application/json").status_code for _ in range(3)]
+    assert statuses == [404] * 3
+    assert fields(api.post(CONFIRM, HASH, content_type="application/json"))[0].startswith('"read";')  # type: ignore[union-attr]
+    assert api.post(CONFIRM, {}, content_type="application/json").status_code == 400
+
+
+@pytest.mark.usefixtures("silent_redis")
+def test_without_redis_each_process_limits_refused_bodies_and_right_ones_pass(api: Client, partner: Partner) -> None:
+    limit(partner, read=1, refused=2)
+    sent = [HASH, HASH, {}, {}, {}, HASH]
+    statuses = [api.post(CONFIRM, body, content_type="application/json").status_code for body in sent]
+    assert statuses == [404, 404, 400, 400, 429, 429]
+
+
 # --- without Redis ----------------------------------------------------------------------------------------------------
 
 
@@ -177,7 +201,7 @@ class SilentRedis:
 @pytest.fixture
 def silent_redis(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[SilentRedis]:
     """The Redis that the service uses does not answer within the real deadline."""
-    monkeypatch.setattr(throttling, "TIMEOUT_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(shared_buckets, "TIMEOUT_SECONDS", DEADLINE_SECONDS)
     server = SilentRedis()
     settings.REDIS_URL = server.url
     yield server
@@ -222,7 +246,7 @@ def test_redis_is_used_again_once_it_answers(api: Client, partner: Partner, sett
     real, settings.REDIS_URL = settings.REDIS_URL, "redis://127.0.0.1:1"
     assert fields(api.get(URL)) == (None, None)
     settings.REDIS_URL = real
-    throttling._breaker.answered()  # noqa: SLF001 instead of waiting
+    shared_buckets._breaker.answered()  # noqa: SLF001 instead of waiting
     assert fields(api.get(URL))[0] == '"read";q=5;w=18000'
 
 

@@ -57,6 +57,19 @@ def test_of_two_buckets_neither_loses_a_token_if_one_has_none(buckets: RedisBuck
     assert not any(level.is_granted for level in refused)
 
 
+def test_a_guard_has_to_have_a_token_and_keeps_it(buckets: RedisBuckets | LocalBuckets) -> None:
+    bucket, guard = slow(5), slow(1)
+    for left in (4, 3):
+        assert [(level.is_granted, level.tokens) for level in buckets.take([bucket], [guard])] == [
+            (True, left),
+            (True, 1),
+        ]
+    buckets.take([guard])
+    levels = buckets.take([bucket], [guard])
+    assert [(level.is_granted, level.tokens) for level in levels] == [(False, 3), (False, 0)]
+    assert buckets.take([], [guard])[0].is_granted is False
+
+
 def test_fifty_at_once_get_what_the_bucket_holds(buckets: RedisBuckets | LocalBuckets) -> None:
     bucket = slow(20)
     with ThreadPoolExecutor(50) as pool:
