@@ -13,5 +13,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 # If this raises, gunicorn's worker fails to boot, and the master exits instead of starting another.
 refuse_wrong_configuration()
+import_module("sweepapi.api.openapi.document").document()  # before the first request, which would wait for it
 if settings.HEALTH_BIND:
     import_module("sweeps.probes").start()  # it needs the models, which are loaded by now

@@ -2,16 +2,23 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import render
-from django.utils.cache import patch_cache_control
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.http import parse_etags
 from django.views.decorators.csrf import csrf_exempt
-from drf_spectacular.renderers import OpenApiJsonRenderer2
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.errors.handlers import error_response
 from sweepapi.api.input.field_codes import FIELD_CODES
+from sweepapi.api.openapi.document import document
+from sweepapi.api.requests.negotiation import accepts_gzip
 from sweepapi.errors import MethodNotAllowed
 
 # Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.
@@ -21,10 +28,29 @@ _CONTENT_SECURITY_POLICY = (
 )
 
 
-class OpenApiView(SpectacularAPIView):
+class OpenApiView(APIView):
     """The document itself, as plain JSON outside the envelope, so that generators can read it."""
 
-    renderer_classes = [OpenApiJsonRenderer2]
+    authentication_classes: list[type[BaseAuthentication]] = []
+    permission_classes: list[type[BasePermission]] = []
+    renderer_classes = [JSONRenderer]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """Return the document, compressed if the caller takes that, or 304 if the caller has it."""
+        is_zipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+        shown = document().zipped if is_zipped else document().plain
+        # A proxy that compresses weakens an ETag.
+        known = {etag.removeprefix("W/") for etag in parse_etags(request.headers.get("If-None-Match", ""))}
+        response = HttpResponse(shown.body, content_type="application/json")
+        if known & {shown.etag, "*"}:
+            response = HttpResponseNotModified()
+        elif is_zipped:
+            response.headers["Content-Encoding"] = "gzip"
+        response.headers["ETag"] = shown.etag
+        patch_cache_control(response, public=True, max_age=300)
+        patch_vary_headers(response, ["Accept-Encoding"])
+        return response
 
 
 @csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens

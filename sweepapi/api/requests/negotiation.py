@@ -47,6 +47,12 @@ def accepts_problems(header: str) -> bool:
     return quality > 0 and quality >= accepted.get("application/json", 0.0)
 
 
+def accepts_gzip(header: str) -> bool:
+    """Whether an answer may be compressed: gzip is named by the Accept-Encoding header, or everything is."""
+    accepted = _media_ranges(header)
+    return accepted.get("gzip", accepted.get("*", 0.0)) > 0
+
+
 def _media_ranges(header: str) -> dict[str, float]:
     """Return the quality of each range; other parameters do not matter, because no renderer has variants."""
     ranges: dict[str, float] = {}
