@@ -51,7 +51,7 @@ class Service:
             world=world,
             rpc=rpc,
             wallets=[Wallet(rpc, user["privateKey"]) for user in world["users"]],
-            client=Client(headers={"x-api-key": _api_key()}, SERVER_NAME="localhost"),
+            client=Client(headers={"x-api-key": issued_key()}, SERVER_NAME="localhost"),
             listed=list(chain.from_iterable(zip(*by_kind, strict=True))),
         )
 
@@ -122,7 +122,7 @@ def reading_from(url: str) -> Iterator[None]:
         yield
 
 
-def _api_key() -> str:
+def issued_key() -> str:
     with transaction.atomic():
         partner = Partner.objects.create(name="Benchmark", payout_wallet=PAYOUT_WALLET)
         FeeShare.objects.create(partner=partner, share_bps=4000)

@@ -1,0 +1,1 @@
+"""What a caller with a key, or without one, can do to the service on purpose."""
