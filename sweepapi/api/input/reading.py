@@ -16,8 +16,12 @@ MAX_NAME_LENGTH = 64
 
 _SPACE = r"[ \t\n\r]*+"
 _STRING = r'"([^"\\\x00-\x1f]*+)"'  # without escapes, as nearly all are
+_INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?"
 _VALUE = re.compile(rf"{_SPACE}(?:{_STRING}|(?P<number>{_NUMBER})|(?P<word>true|false|null)|(?P<other>[\[{{\"]))")
+# What most bodies consist of, in one match: names with texts without escapes, or with short integers.
+_PLAIN_MEMBER = re.compile(rf"{_SPACE}{_STRING}{_SPACE}:{_SPACE}(?:{_STRING}|({_INTEGER})){_SPACE}([,}}])")
+_PLAIN_ITEM = re.compile(rf"{_SPACE}{_STRING}{_SPACE}([,\]])")
 _NAME = re.compile(rf"{_SPACE}{_STRING}{_SPACE}:")
 _ESCAPED_NAME = re.compile(rf'{_SPACE}"')
 _COLON = re.compile(rf"{_SPACE}:")
@@ -65,7 +69,7 @@ class _Reader:
             case None:
                 return _encodable(found[1]), end
             case "number":
-                return self._number(found), end
+                return self._number(found["number"]), end
             case "word":
                 return _WORDS[found["word"]], end
         if found["other"] == '"':
@@ -89,10 +93,15 @@ class _Reader:
             self._names_left -= 1
             if self._names_left < 0:
                 raise self._too_much("names", self._budget.names)
-            name, at = self._name(at)
+            plain = _PLAIN_MEMBER.match(self._text, at)
+            name, at = (_encodable(plain[1]), plain.end()) if plain else self._name(at)
             if name in members:
                 problem = FieldError(printable(name), "duplicate_field", "This name occurs twice in one object.")
                 raise InvalidRequest("The body has an object with a duplicate name.", details=[problem])
+            if plain:
+                members[name] = self._number(plain[3]) if plain[2] is None else _encodable(plain[2])
+                separator = plain[4]
+                continue
             members[name], at = self._value(at, name)
             separator, at = self._separator("}", at)
         return members, at
@@ -107,6 +116,11 @@ class _Reader:
             self._items_left -= 1
             if self._items_left < 0:
                 raise self._too_much("items", self._budget.items)
+            plain = _PLAIN_ITEM.match(self._text, at)
+            if plain:
+                items.append(_encodable(plain[1]))
+                separator, at = plain[2], plain.end()
+                continue
             value, at = self._value(at, len(items))
             items.append(value)
             separator, at = self._separator("]", at)
@@ -134,9 +148,8 @@ class _Reader:
             raise InvalidRequest("The body has a string with a lone surrogate.")
         return value, end
 
-    def _number(self, found: re.Match[str]) -> int | float:
-        text = found["number"]
-        if sum(map(text.count, "0123456789")) > self._budget.digits:
+    def _number(self, text: str) -> int | float:
+        if len(text) > self._budget.digits and sum(map(text.count, "0123456789")) > self._budget.digits:
             raise InvalidRequest(f"The body has a number with more than {self._budget.digits} digits.")
         if text.removeprefix("-").isdigit():
             return int(text)
@@ -167,6 +180,8 @@ class _Reader:
 
 
 def _encodable(text: str) -> str:
+    if text.isascii():
+        return text
     if _has_lone_surrogate(text):
         raise InvalidRequest(_NOT_UTF8)
     return text

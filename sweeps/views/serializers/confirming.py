@@ -57,7 +57,7 @@ class CallsStatusSerializer(ForeignSerializer):
     """The answer of wallet_getCallsStatus (EIP-5792) about a batch that is in a block."""
 
     # With all of its logs, of which wallets tell the address, the topics, the data, and some of them where they are.
-    room = Room(names=4_000, items=4_000)
+    room = Room(names=2_000, items=2_000)
     chainId = ChainIdField(help_text="The chain of the sweep.")
     # The length is checked before any receipt; the stubs do not know what many=True takes.
     receipts = CallsReceiptSerializer(many=True, allow_empty=False, max_length=MAX_RECEIPTS)  # type: ignore[call-arg]

@@ -18,6 +18,7 @@ from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.views.serializers.requests import EvmWalletField, NonZeroAddressField
 
+_FIELD = EvmAddressField()
 _CHAIN_ID = re.compile(r"0x[1-9a-fA-F][0-9a-fA-F]{0,15}")
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}
 _ASSET = {
@@ -94,12 +95,19 @@ def _tokens(assets: object) -> Iterator[object]:
             yield asset.get("address")
 
 
+def _canonical(address: object) -> str:
+    if isinstance(address, str):
+        return _FIELD.to_internal_value(address)  # what DRF does around it takes as long as the checksum
+    canonical: str = _FIELD.run_validation(address)
+    return canonical
+
+
 def _unique(addresses: list[object]) -> list[str]:
     """Return the addresses of a list in canonical form, without the placeholder of the native coin."""
     distinct = {address.lower() for address in addresses if isinstance(address, str)} - {NATIVE_COIN.lower()}
     if len(distinct) > MAX_CANDIDATES:
         raise ValidationError(f"This has more than {MAX_CANDIDATES} tokens.", code="max_length")
-    found = dict.fromkeys(validated_items(addresses, EvmAddressField().run_validation))
+    found = dict.fromkeys(validated_items(addresses, _canonical))
     found.pop(NATIVE_COIN, None)
     return list(found)
 
