@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from dev.chain.chains_file import CHAIN
-from sweepapi.evm.encoding.addresses import eip55
+from sweepapi.evm.encoding.addresses import NATIVE_COIN, eip55
 
 MAX_TOKENS, MAX_CANDIDATES, MAX_RECEIPTS, LOGS_A_RECEIPT = 30, 500, 10, 20
 _ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
@@ -33,12 +33,12 @@ def addresses(count: int, *, seed: int = 1) -> list[str]:
 
 
 def _build() -> dict[str, Any]:
-    wallet, output, *mints = addresses(MAX_TOKENS + 2)
+    wallet, *mints = addresses(MAX_TOKENS + 1)
     return {
         "chain": CHAIN,
         "wallet": wallet,
         "tokens": [{"mint": mint, "amount": "9" * 77, "symbol": "x" * 64, "decimals": 18} for mint in mints],
-        "outputMint": output,
+        "outputMint": NATIVE_COIN,
         "slippageBps": 50,
         "clientReference": "r" * 64,
         "onUnroutable": "skip",
@@ -51,13 +51,13 @@ def _build() -> dict[str, Any]:
 
 
 def _discover() -> dict[str, Any]:
-    wallet, output, *candidates = addresses(MAX_CANDIDATES + 2)
+    wallet, *candidates = addresses(MAX_CANDIDATES + 1)
     metadata = {"name": "A token", "symbol": "TOKEN", "decimals": 18}
     assets = [{"address": one, "balance": "0x1", "type": "erc20", "metadata": metadata} for one in candidates]
     return {
         "chain": CHAIN,
         "wallet": wallet,
-        "outputMint": output,
+        "outputMint": NATIVE_COIN,
         "candidates": {"0x7a69": assets},
         "includeHidden": True,
     }
