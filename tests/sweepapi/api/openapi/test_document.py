@@ -46,7 +46,7 @@ def test_who_does_not_take_gzip_gets_it_plain(anonymous: Client, accepted: str) 
     assert json.loads(response.content)["openapi"].startswith("3.1.")
 
 
-def test_who_has_it_is_told_so_without_a_body(anonymous: Client) -> None:
+def test_who_has_it_gets_304_and_no_body(anonymous: Client) -> None:
     for encoding in ("identity", "gzip"):
         etag = anonymous.get(URL, headers={"Accept-Encoding": encoding}).headers["ETag"]
         for known in (etag, f'"other", {etag}', f"W/{etag}", "*"):
