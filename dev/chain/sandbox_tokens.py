@@ -28,9 +28,15 @@ class Failure(IntEnum):
     SALE = 1
     SWEEP = 2
     LATER = 3
+    TAX = 4
 
 
-_FAILURES = {"honeypot": Failure.SALE, "failing_simulation": Failure.SWEEP, "revert": Failure.LATER}
+_FAILURES = {
+    "honeypot": Failure.SALE,
+    "failing_simulation": Failure.SWEEP,
+    "revert": Failure.LATER,
+    "transfer_tax": Failure.TAX,
+}
 
 
 def deploy_sandbox_tokens(sender: Sender, contracts: Mapping[str, str]) -> dict[str, str]:
@@ -44,18 +50,15 @@ def deploy_sandbox_tokens(sender: Sender, contracts: Mapping[str, str]) -> dict[
 
 
 def _create(sender: Sender, name: str) -> str:
-    title, symbol = f"Sandbox {name}", SYMBOLS[name]
-    if name == "transfer_tax":
-        return sender.create("TransferFeeToken", title, symbol, DECIMALS)
-    return sender.create("SandboxToken", title, symbol, DECIMALS, _FAILURES.get(name, Failure.NONE))
+    return sender.create("SandboxToken", f"Sandbox {name}", SYMBOLS[name], _FAILURES.get(name, Failure.NONE))
 
 
 def _open_pool(sender: Sender, contracts: Mapping[str, str], token: str, side: int) -> None:
-    """Mint into the pool, because the token may refuse to be sent there; a thousand tokens cost a coin."""
+    """Fill a pool from the token's stock; a thousand tokens cost a coin."""
     factory, weth = contracts["uniswapV2Factory"], contracts["weth"]
     sender.call(factory, "createPair(address,address)", token, weth)
     sender.flush()
     pair = sender.read_address(factory, "getPair(address,address)", token, weth)
-    sender.call(token, "mint(address,uint256)", pair, side)
+    sender.call(token, "seed(address,uint256)", pair, side)
     sender.call(weth, "transfer(address,uint256)", pair, side // 1_000)
     sender.call(pair, "mint(address)", sender.address)

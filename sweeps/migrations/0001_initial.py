@@ -41,6 +41,65 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="MovedClock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", sweepapi.fields.NetworkField()),
+                ("day", models.DateField()),
+                ("seconds", models.PositiveIntegerField(default=0)),
+                (
+                    "partner",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="partners.partner",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("partner", "network"), name="moved_clock_once_a_partner")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SandboxChain",
+            fields=[
+                ("network", sweepapi.fields.NetworkField(primary_key=True, serialize=False)),
+                ("lease_token", models.UUIDField(null=True)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("unfinished", models.JSONField(null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ScriptedTransaction",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", sweepapi.fields.NetworkField()),
+                ("tx_hash", models.CharField(max_length=66)),
+                ("raw", models.BinaryField()),
+                ("outcome", models.CharField(max_length=32)),
+                ("sent_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("is_held", models.BooleanField()),
+                ("moves", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "partner",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="partners.partner",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("partner", "network", "tx_hash"), name="scripted_once_a_partner")
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Sweep",
             fields=[
                 (

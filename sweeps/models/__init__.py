@@ -11,6 +11,7 @@ from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer
+from sweeps.models.sandbox import MovedClock, SandboxChain, ScriptedTransaction
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
 from sweeps.models.watched_block import WatchedBlock
 
@@ -22,7 +23,10 @@ __all__ = [
     "Execution",
     "Flag",
     "Heartbeat",
+    "MovedClock",
     "Offer",
+    "SandboxChain",
+    "ScriptedTransaction",
     "SkippedToken",
     "Sweep",
     "SweepEvent",

@@ -1,10 +1,9 @@
 """Replaces the newest blocks of a sandbox chain and mines again what they held, although that may be interrupted.
 
-What has to be mined is in Redis before the blocks are removed. If the node or this process fails in between, the next
-change of the chain, by any partner, does all of it again.
+What has to be mined is in PostgreSQL before the blocks are removed. If the node or this process fails in between, the
+next change of the chain, by any partner, does all of it again.
 """
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,7 +14,9 @@ from eth_utils.crypto import keccak
 from sweepapi.networks import Networks
 from sweeps.sandbox.blocks import WITHOUT_TRANSACTIONS, fill_payer, send_if_valid
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode, node_of, refusals_as_failures
-from sweeps.sandbox.script import CHANGE_SECONDS, Unfinished, chain_locked
+from sweeps.sandbox.turns import CHANGE_SECONDS, Unfinished, taking_turn
+
+MAX_REPLACED_BYTES = 4 * 2**20  # of transactions that are kept meanwhile
 
 log = structlog.get_logger(__name__)
 
@@ -29,6 +30,11 @@ class Replacement:
     timestamps: Sequence[int]  # of each block
     transactions: Sequence[Sequence[str]]  # of each block, as they were signed
 
+    @property
+    def size(self) -> int:
+        """Its transactions' bytes."""
+        return sum(len(raw) // 2 for block in self.transactions for raw in block)
+
 
 @contextmanager
 def changing(registry: Networks, network: str) -> Iterator[SandboxNode]:
@@ -37,7 +43,7 @@ def changing(registry: Networks, network: str) -> Iterator[SandboxNode]:
     Raises ``UnsupportedChain``, ``ChainUnavailable`` and ``ServiceUnavailable``.
     """
     node = node_of(registry, network)
-    with chain_locked(network):
+    with taking_turn(network):
         limited = node.limited_to(CHANGE_SECONDS)
         with refusals_as_failures():
             _finish(limited, Unfinished(network))
@@ -63,18 +69,18 @@ def planned(node: SandboxNode, *, first: int, removed: Collection[str], last: Se
 def replace_blocks(node: SandboxNode, network: str, replacement: Replacement) -> None:
     """Do it; call this while mining is paused."""
     unfinished = Unfinished(network)
-    unfinished.keep(json.dumps(asdict(replacement)))
+    unfinished.keep(asdict(replacement))
     _mine_again(node, replacement)
-    unfinished.forget()
+    unfinished.keep(None)
     log.info("sandbox_reorganised", network=network, first=replacement.first, blocks=len(replacement.timestamps))
 
 
 def _finish(node: SandboxNode, unfinished: Unfinished) -> None:
     """Replace blocks again if that was interrupted, unless the chain is another one since."""
-    text = unfinished.read()
-    if text is None:
+    kept = unfinished.read()
+    if kept is None:
         return
-    replacement = Replacement(**json.loads(text))
+    replacement = Replacement(**kept)
     parent = node.ask("eth_getBlockByNumber", hex(replacement.first - 1), WITHOUT_TRANSACTIONS)
     if parent is not None and parent["hash"] == replacement.parent_hash:
         log.warning("sandbox_replacement_repeated", first=replacement.first)
@@ -83,7 +89,7 @@ def _finish(node: SandboxNode, unfinished: Unfinished) -> None:
                 _mine_again(node, replacement)
         except NodeRefusedError as error:  # it would be refused each time, and the chain could not be used
             log.error("sandbox_replacement_lost", error=str(error))  # noqa: TRY400 the reason is the node's
-    unfinished.forget()
+    unfinished.keep(None)
 
 
 def _mine_again(node: SandboxNode, replacement: Replacement) -> None:

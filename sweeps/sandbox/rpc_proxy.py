@@ -1,41 +1,25 @@
-"""The RPC proxy: JSON-RPC to a sandbox chain's node with the methods that wallets and clients need, and no others.
-
-anvil holds unlocked accounts and offers to change the chain in eth_ methods as well, so each method is named here.
-"""
+"""The RPC proxy: JSON-RPC to a sandbox chain's node with the methods that wallets and clients need, and no others."""
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sweeps.sandbox.node import NodeRefusedError, SandboxNode
+from sweeps.sandbox.rpc_params import BLOCK_NAMES, METHODS, SEND, built
 
 MAX_CALLS = 20
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 3.0  # after which no call of a batch is begun, since all partners share the node
+MAX_SEARCHES = 2
 MAX_LOG_BLOCKS = 2_000
-MAX_FEE_BLOCKS = 1_024
-MAX_FEE_PERCENTILES = 100
 MAX_ANSWER_BYTES = 4 * 2**20
-MAX_CALL_GAS = 30_000_000
 MAX_ID_LENGTH = 64
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 TIMED_OUT = TOO_LARGE = -32000
 
-SEND = "eth_sendRawTransaction"
-METHODS = frozenset(
-    {
-        *("eth_blobBaseFee", "eth_blockNumber", "eth_call", "eth_chainId", "eth_createAccessList"),
-        *("eth_estimateGas", "eth_feeHistory", "eth_gasPrice", "eth_getBalance", "eth_getBlockByHash"),
-        *("eth_getBlockByNumber", "eth_getBlockReceipts", "eth_getBlockTransactionCountByHash"),
-        *("eth_getBlockTransactionCountByNumber", "eth_getCode", "eth_getLogs", "eth_getProof", "eth_getStorageAt"),
-        *("eth_getTransactionByBlockHashAndIndex", "eth_getTransactionByBlockNumberAndIndex"),
-        *("eth_getTransactionByHash", "eth_getTransactionCount", "eth_getTransactionReceipt"),
-        *("eth_maxPriorityFeePerGas", SEND, "eth_syncing", "net_listening", "net_version"),
-        *("web3_clientVersion", "web3_sha3"),
-    }
-)
-_RUNNING_CODE = ("eth_call", "eth_createAccessList", "eth_estimateGas")
+# These run code several times each, to search for the gas that is enough or for what is read.
+SEARCHING = frozenset({"eth_createAccessList", "eth_estimateGas"})
 
 
 class RpcProxy:
@@ -46,6 +30,7 @@ class RpcProxy:
         self._send = send  # gives a signed transaction to the chain, as hex, and returns its hash
         self._deadline = time.monotonic() + TIMEOUT_SECONDS
         self._answered_bytes = 0
+        self._searches = 0
 
     def answer(self, body: object) -> str:
         """Return the response, or those of a batch, as JSON; raises ``ChainUnavailable`` and ``ServiceUnavailable``."""
@@ -85,30 +70,26 @@ class RpcProxy:
             raise _refused(INVALID_PARAMS, "params must be a list.")
         if time.monotonic() > self._deadline:
             raise _refused(TIMED_OUT, "The calls before this one took too long.")
+        call = built(method, params)
         if method == SEND:
-            return self._send(_signed(params))
-        self._bound(method, params)
-        return self._node.ask(method, *params)
-
-    def _bound(self, method: str, params: Sequence[object]) -> None:
-        """Raise ``ValueError`` for what would take the node long."""
+            return self._send(*call)
+        if method in SEARCHING:
+            self._count_search()
         if method == "eth_getLogs":
-            self._bound_logs(params)
-        if method == "eth_feeHistory":
-            _bound_fees(params)
-        if method in _RUNNING_CODE:
-            _bound_gas(params)
+            self._bound_logs(*call)
+        return self._node.ask(method, *call)
 
-    def _bound_logs(self, params: Sequence[object]) -> None:
-        """Raise ``ValueError`` for a range that is too long; names of blocks count as the newest, or the first."""
-        wanted = params[0] if params else None
-        if not isinstance(wanted, Mapping):
-            raise ValueError("eth_getLogs needs a filter.")  # noqa: TRY004 it is told to the caller
-        if wanted.get("blockHash") is not None:  # the node takes null as none
+    def _count_search(self) -> None:
+        self._searches += 1
+        if self._searches > MAX_SEARCHES:
+            raise ValueError(f"At most {MAX_SEARCHES} calls of {' and '.join(sorted(SEARCHING))} in a batch.")
+
+    def _bound_logs(self, wanted: Mapping[str, Any]) -> None:
+        """Raise ``ValueError`` for a range that is too long."""
+        if "blockHash" in wanted:
             return
         head = self._node.number("eth_blockNumber")
-        first, last = (_height(wanted.get(name), head) for name in ("fromBlock", "toBlock"))
-        if last - first >= MAX_LOG_BLOCKS:
+        if _height(wanted["toBlock"], head) - _height(wanted["fromBlock"], head) >= MAX_LOG_BLOCKS:
             raise ValueError(f"At most {MAX_LOG_BLOCKS} blocks.")
 
 
@@ -121,38 +102,8 @@ def _refused(code: int, message: str) -> NodeRefusedError:
     return NodeRefusedError({"code": code, "message": message})
 
 
-def _signed(params: Sequence[object]) -> str:
-    raw = params[0] if len(params) == 1 else None
-    if not isinstance(raw, str) or not raw.startswith("0x"):
-        raise ValueError("This takes one signed transaction, as hex.")
-    bytes.fromhex(raw[2:])
-    return raw
-
-
-def _bound_gas(params: Sequence[object]) -> None:
-    request = params[0] if params else None
-    if isinstance(request, Mapping) and request.get("gas") is not None and _quantity(request["gas"]) > MAX_CALL_GAS:
-        raise ValueError(f"At most {MAX_CALL_GAS} gas.")
-
-
-def _bound_fees(params: Sequence[object]) -> None:
-    if _quantity(params[0] if params else None) > MAX_FEE_BLOCKS:
-        raise ValueError(f"At most {MAX_FEE_BLOCKS} blocks.")
-    if any(isinstance(one, list) and len(one) > MAX_FEE_PERCENTILES for one in params):
-        raise ValueError(f"At most {MAX_FEE_PERCENTILES} percentiles.")
-
-
-def _height(reference: object, head: int) -> int:
+def _height(reference: str, head: int) -> int:
+    """Return the height of a block; names count as the newest, or the first."""
     if reference == "earliest":
         return 0
-    if reference in (None, "latest", "pending", "safe", "finalized"):
-        return head
-    return min(_quantity(reference), head)
-
-
-def _quantity(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.startswith("0x"):
-        return int(value, 16)
-    raise ValueError("A number must be hex, as in JSON-RPC of Ethereum.")
+    return head if reference in BLOCK_NAMES else min(int(reference, 16), head)

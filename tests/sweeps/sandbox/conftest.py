@@ -1,12 +1,10 @@
 """A partner who tries the sandbox, and the keys of others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.test import Client
-from redis import Redis
 
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
@@ -16,16 +14,7 @@ from tests.sweeps.sandbox.tester import SandboxUser
 
 
 @pytest.fixture
-def empty_script(app: PartnerApp) -> Iterator[None]:
-    """Nothing of the script of other tests is left: rolling the chain back does not reach Redis."""
-    redis = Redis.from_url(settings.REDIS_URL)
-    yield
-    for key in redis.scan_iter(f"sandbox:eip155:{app.chain.world['chainId']}*"):
-        redis.delete(key)
-
-
-@pytest.fixture
-def tester(app: PartnerApp, empty_script: None) -> SandboxUser:  # noqa: ARG001 it cleans up
+def tester(app: PartnerApp) -> SandboxUser:
     return SandboxUser(app)
 
 

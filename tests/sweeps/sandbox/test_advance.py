@@ -5,18 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 from pytest_django import Settings
+from redis import Redis
 
 from sweepapi import networks
 from sweeps.models import Sweep
 from sweeps.sandbox import operating
+from sweeps.sandbox.blocks import Heads
 from sweeps.sandbox.node import NodeRefusedError
 from sweeps.sandbox.outcomes import ForcedOutcome
+from tests.factories.partners import PartnerFactory
 from tests.factories.sweeps import LOCAL, SweepFactory
 from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of
@@ -88,16 +95,21 @@ def test_a_partner_can_move_the_clock_by_a_bounded_time_each_day(
     )  # what was refused is not counted
     assert error_of(tester.post("/advance", {"chain": "local", "seconds": 1})) == (429, "rate_limited")
     tester.advance(blocks=2)
-    operating.advance(networks.current(), LOCAL, uuid4(), blocks=1, seconds=301)  # another partner
+    operating.advance(networks.current(), LOCAL, PartnerFactory.create().id, blocks=1, seconds=301)
 
 
-def test_two_advances_at_once_both_count(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The part that needs the database, in which another connection would not see the test's rows.
-    monkeypatch.setattr(operating, "make_network_due", lambda _network, **_options: None)
+@pytest.mark.django_db(transaction=True)
+def test_two_advances_at_once_both_count(tester: SandboxUser) -> None:
+    def advance(partner_id: UUID) -> Heads:
+        try:
+            return operating.advance(networks.current(), LOCAL, partner_id, blocks=5, seconds=100)
+        finally:
+            connection.close()
+
     before = tester.advance()["head"]
-    registry, network = networks.current(), f"eip155:{tester.app.chain.world['chainId']}"
+    partners = [PartnerFactory.create().id for _ in range(4)]
     with ThreadPoolExecutor(2) as pool:
-        moves = [pool.submit(operating.advance, registry, network, uuid4(), blocks=5, seconds=100) for _ in range(4)]
+        moves = [pool.submit(advance, partner_id) for partner_id in partners]
         numbers = sorted(move.result().head.number for move in moves)
     assert numbers == [before["number"] + 5 * count for count in (1, 2, 3, 4)]
     moved = tester.clock() - time_of(before)
@@ -185,6 +197,64 @@ def test_a_node_that_refuses_what_it_must_do_is_unavailable(
     assert error_of(tester.post(path, body)) == (503, "chain_unavailable")
 
 
+def reserves_of(tester: SandboxUser, pair: str) -> str:
+    reserves: str = tester.rpc("eth_call", {"to": pair, "data": selector("getReserves()")}, "latest")
+    return reserves[:130]  # without the time of the block
+
+
+def selector(function: str) -> str:
+    return "0x" + keccak(text=function)[:4].hex()
+
+
+def pair_of(tester: SandboxUser, name: str) -> str:
+    contracts, words = tester.app.chain.world["contracts"], f"{tester.tokens()[name][2:]:0>64}"
+    asked = f"{selector('getPair(address,address)')}{words}{contracts['weth'][2:]:0>64}"
+    pair = tester.rpc("eth_call", {"to": contracts["uniswapV2Factory"], "data": asked}, "latest")
+    return str(to_checksum_address(pair[-40:]))
+
+
+def test_the_faucet_moves_the_price_of_no_pool(tester: SandboxUser) -> None:
+    pair = pair_of(tester, "price_impact")
+    before = reserves_of(tester, pair)
+    response = tester.post("/fund", {"chain": "local", "wallet": pair})
+    assert (error_of(response), details_of(response)) == ((400, "invalid_request"), {("wallet", "not_a_wallet")})
+    tester.fund()
+    tester.app.chain.receipt(tester.send(pair, selector("sync()"), gas=200_000))
+    assert reserves_of(tester, pair) == before
+
+
+@pytest.mark.parametrize("name", ["script", "price_impact", "transfer_tax", "revert"])
+def test_what_wallets_are_given_is_of_a_stock_that_no_one_adds_to(tester: SandboxUser, name: str) -> None:
+    token = tester.tokens()[name]
+    supply = tester.rpc("eth_call", {"to": token, "data": selector("totalSupply()")}, "latest")
+    stock = tester.app.chain.balance_of(token, token)
+    tester.fund()
+    assert tester.rpc("eth_call", {"to": token, "data": selector("totalSupply()")}, "latest") == supply
+    assert tester.app.chain.balance_of(token, token) == stock - 1000 * COIN
+
+
+@pytest.mark.parametrize("function", ["mint(address,uint256)", "seed(address,uint256)"])
+@pytest.mark.parametrize("to", ["wallet", "pool"])
+def test_no_wallet_makes_tokens_or_fills_pools(tester: SandboxUser, function: str, to: str) -> None:
+    receiver = tester.wallet.address if to == "wallet" else pair_of(tester, "script")
+    tester.fund()
+    sent = tester.send(tester.tokens()["script"], f"{selector(function)}{receiver[2:]:0>64}{COIN:064x}", gas=200_000)
+    assert tester.app.chain.receipt(sent)["status"] == 0
+
+
+def test_a_token_gives_a_pool_nothing_of_its_stock(tester: SandboxUser) -> None:
+    tester.fund()
+    pair = pair_of(tester, "script")
+    sent = tester.send(tester.tokens()["script"], f"{selector('give(address)')}{pair[2:]:0>64}", gas=200_000)
+    assert tester.app.chain.receipt(sent)["status"] == 0
+
+
+def test_a_wallet_that_delegates_is_funded(tester: SandboxUser) -> None:
+    tester.app.chain.put_code(tester.wallet.address, f"ef0100{'22' * 20}")
+    assert tester.fund()["coins"] == str(COIN)
+    assert tester.app.chain.balance_of(tester.wallet.address, tester.tokens()["script"]) == 1000 * COIN
+
+
 @pytest.mark.parametrize(
     ("wallet", "code"), [("0x" + "00" * 20, "zero_address"), ("0x12", "invalid_format"), (7, "invalid_type")]
 )
@@ -234,6 +304,9 @@ def test_a_node_that_is_away_is_unavailable_and_its_url_stays_secret(
     assert "secret-of-the-node" not in caplog.text
 
 
-def test_redis_that_is_away_is_unavailable(tester: SandboxUser, settings: Settings) -> None:
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    assert error_of(tester.post("/advance", {"chain": "local"})) == (503, "service_unavailable")
+def test_nothing_of_the_sandbox_is_in_redis(tester: SandboxUser) -> None:
+    before = set(Redis.from_url(settings.REDIS_URL).keys("*sandbox*"))
+    tester.fund()
+    tester.send_scripted(ForcedOutcome.DELAYED_MINING)
+    tester.advance(seconds=1)
+    assert set(Redis.from_url(settings.REDIS_URL).keys("*sandbox*")) == before == set()

@@ -1,18 +1,21 @@
 """A change of the chain that fails in the middle, by its node: the next one restores what others had on the chain."""
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, Self
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from sweepapi.errors import ChainUnavailable
-from sweeps.sandbox import replacing, script
+from sweeps.models import SandboxChain
+from sweeps.sandbox import replacing, turns
 from sweeps.sandbox.node import TIMEOUT_SECONDS, NodeRefusedError, SandboxNode
 from sweeps.sandbox.outcomes import ForcedOutcome
 from sweeps.sandbox.replacing import Replacement
-from sweeps.sandbox.script import CHANGE_SECONDS, LOCK_SECONDS, Unfinished
+from sweeps.sandbox.turns import CHANGE_SECONDS, LEASE_SECONDS, Unfinished
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import error_of
 from tests.sweeps.sandbox.tester import COIN, REQUESTS, SandboxUser
@@ -140,7 +143,7 @@ def test_a_replacement_that_the_node_refuses_again_does_not_stop_the_sandbox(
 
 def test_a_replacement_of_another_chain_is_forgotten(tester: SandboxUser, asked: Callable[..., list[str]]) -> None:
     former = Replacement(first=1, parent_hash="0x" + "0a" * 32, timestamps=[1], transactions=[[]])
-    Unfinished(LOCAL).keep(json.dumps(asdict(former)))
+    SandboxChain.objects.create(network=LOCAL, unfinished=asdict(former))
     methods = asked()
     tester.fund()
     assert "anvil_rollback" not in methods
@@ -162,17 +165,24 @@ def test_nothing_is_sent_or_mined_while_another_changes_the_chain(
     send = {"jsonrpc": "2.0", "id": 1, "method": "eth_sendRawTransaction", "params": [signed]}
     path, body = {"advance": REQUESTS[0], "fund": REQUESTS[1], "send": ("/rpc/local", send)}[change]
     head = tester.rpc("eth_blockNumber")
-    monkeypatch.setattr(script, "LOCK_WAIT_SECONDS", 0.1)
-    with script.chain_locked(LOCAL):
+    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.1)
+    with turns.taking_turn(LOCAL):
         assert error_of(tester.post(path, body)) == (503, "service_unavailable")
         assert tester.rpc("eth_blockNumber") == head
         assert tester.rpc("eth_getTransactionCount", tester.wallet.address, "pending") == "0x0"
     assert "error" not in tester.post(path, body).json()
 
 
-def test_a_change_ends_before_its_lock_does(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_ends_before_its_lease_does(tester: SandboxUser, monkeypatch: pytest.MonkeyPatch) -> None:
     one_call = 3 * TIMEOUT_SECONDS  # to connect, for the first byte, and for the rest
-    assert CHANGE_SECONDS + one_call <= LOCK_SECONDS
+    assert CHANGE_SECONDS + one_call <= LEASE_SECONDS
     monkeypatch.setattr(replacing, "CHANGE_SECONDS", -1.0)
     for path, body in REQUESTS[:2]:
         assert error_of(tester.post(path, body)) == (503, "chain_unavailable")
+
+
+def test_a_turn_that_was_never_given_back_is_over_after_its_lease(tester: SandboxUser) -> None:
+    over = timezone.now() - timedelta(seconds=1)
+    SandboxChain.objects.create(network=LOCAL, lease_token=uuid4(), lease_until=over)
+    tester.advance()
+    assert SandboxChain.objects.get(network=LOCAL).lease_token is None

@@ -1,12 +1,17 @@
 """The RPC proxy: it passes what wallets and clients need, and nothing that changes the chain or spends its accounts."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from sweepapi import networks
 from sweeps.sandbox import node, rpc_proxy
-from sweeps.sandbox.rpc_proxy import MAX_CALLS, METHODS
+from sweeps.sandbox.node import SandboxNode, node_of
+from sweeps.sandbox.rpc_params import MAX_CALL_GAS, METHODS
+from sweeps.sandbox.rpc_proxy import MAX_CALLS, MAX_SEARCHES
+from tests.factories.sweeps import LOCAL
 from tests.partner_app import error_of
 from tests.sweeps.sandbox.tester import SandboxUser
 
@@ -41,7 +46,7 @@ def test_a_method_that_is_not_listed_is_not_found(tester: SandboxUser, method: s
 
 def test_every_listed_method_reads_or_sends_what_is_signed() -> None:
     assert all(name.startswith(("eth_", "net_", "web3_")) for name in METHODS)
-    assert not METHODS & set(REFUSED)
+    assert not METHODS.keys() & set(REFUSED)
     assert {name for name in METHODS if "send" in name.lower() or "sign" in name.lower()} == {"eth_sendRawTransaction"}
 
 
@@ -109,25 +114,136 @@ def test_a_transaction_that_is_none_is_refused(tester: SandboxUser, params: Any)
     assert tester.rpc("eth_blockNumber") == head
 
 
+LOOP = {"data": "0x5b600056"}
+ACCOUNT, HASH = "0x" + "11" * 20, "0x" + "ab" * 32
+
+
 @pytest.mark.parametrize(
     ("method", "params"),
     [
+        ("eth_call", [LOOP, "latest", {}, {"gasLimit": "0x4a817c800"}]),
+        ("eth_call", [LOOP, "latest", {}]),
+        ("eth_call", [LOOP, "latest", {ACCOUNT: {"code": "0x5b600056"}}]),
+        ("eth_call", [LOOP, {"blockNumber": "0x1", "gasLimit": "0x4a817c800"}]),
+        ("eth_call", [LOOP | {"gasLimit": "0x4a817c800"}, "latest"]),
+        ("eth_call", [LOOP | {"gas": "0x4a817c800"}, "latest"]),
+        ("eth_call", [LOOP | {"gas": MAX_CALL_GAS + 1}, "latest"]),
+        ("eth_call", [LOOP | {"gas": hex(2**63)}, "latest"]),
+        ("eth_call", [LOOP | {"gas": {}}, "latest"]),
+        ("eth_call", [LOOP | {"gas": -1}, "latest"]),
+        ("eth_call", [LOOP | {"gas": 1e6}, "latest"]),
+        ("eth_call", [LOOP | {"stateOverride": {}}, "latest"]),
+        ("eth_call", [LOOP | {"input": "0x00"}, "latest"]),
+        ("eth_call", [LOOP | {"accessList": [{"address": ACCOUNT, "storageKeys": [HASH] * 101}]}, "latest"]),
+        ("eth_call", [LOOP | {"authorizationList": [{}] * 17}, "latest"]),
+        ("eth_call", [LOOP | {"to": "0x11"}, "latest"]),
+        ("eth_call", [LOOP | {"data": "0x5"}, "latest"]),
+        ("eth_call", [LOOP, "newest"]),
+        ("eth_call", [LOOP, {"blockHash": HASH, "blockNumber": "0x1"}]),
+        ("eth_call", [LOOP, {}]),
+        ("eth_call", ["0x", "latest"]),
+        ("eth_call", []),
+        ("eth_createAccessList", [LOOP, "latest", {}]),
+        ("eth_estimateGas", [LOOP | {"gas": 30_000_001}]),
+        ("eth_estimateGas", [LOOP, "latest", {}]),
+        ("eth_estimateGas", [LOOP, "latest", {}, {"gasLimit": "0x4a817c800"}]),
+        ("eth_chainId", [1]),
+        ("eth_feeHistory", ["0x401", "latest", []]),
+        ("eth_feeHistory", []),
+        ("eth_feeHistory", ["0x1", "latest", [50] * 101]),
+        ("eth_feeHistory", ["0x1", "latest", [101]]),
+        ("eth_feeHistory", ["0x1", "latest", ["50"]]),
+        ("eth_getBalance", [ACCOUNT[:-1]]),
+        ("eth_getBalance", [ACCOUNT, "0x" + "1" * 65]),
+        ("eth_getBlockByHash", [HASH[:-2], False]),
+        ("eth_getBlockByNumber", ["latest", "true"]),
         ("eth_getLogs", []),
         ("eth_getLogs", ["latest"]),
         ("eth_getLogs", [{"fromBlock": [1]}]),
         ("eth_getLogs", [{"fromBlock": "0xzz"}]),
-        ("eth_call", [{"gas": hex(2**63)}, "latest"]),
-        ("eth_call", [{"gas": {}}, "latest"]),
-        ("eth_estimateGas", [{"gas": 30_000_001}]),
-        ("eth_feeHistory", ["0x401", "latest", []]),
-        ("eth_feeHistory", []),
-        ("eth_feeHistory", ["0x1", "latest", [50] * 101]),
+        ("eth_getLogs", [{"address": [ACCOUNT] * 101}]),
+        ("eth_getLogs", [{"topics": [None] * 5}]),
+        ("eth_getLogs", [{"topics": [[HASH] * 101]}]),
+        ("eth_getLogs", [{"blockHash": HASH, "fromBlock": "0x0"}]),
+        ("eth_getLogs", [{"limit": "0x1"}]),
+        ("eth_getProof", [ACCOUNT, ["0x0"] * 101, "latest"]),
+        ("eth_getStorageAt", [ACCOUNT, "0x", "latest"]),
+        ("web3_sha3", ["00"]),
     ],
 )
-def test_what_takes_the_node_long_or_is_malformed_is_refused(
-    tester: SandboxUser, method: str, params: list[Any]
+def test_what_has_no_place_in_the_shape_of_a_method_never_reaches_the_node(
+    tester: SandboxUser, asked: Callable[..., list[str]], method: str, params: list[Any]
 ) -> None:
+    node_of(networks.current(), LOCAL)
+    methods = asked()
     assert code_of(tester.answer(call(method, *params))) == -32602
+    assert methods == []
+
+
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas", "eth_createAccessList"])
+@pytest.mark.parametrize(
+    ("sent", "gas"), [({}, hex(MAX_CALL_GAS)), ({"gas": None}, hex(MAX_CALL_GAS)), ({"gas": "0x0c350"}, "0xc350")]
+)
+def test_a_call_reaches_the_node_as_it_is_built_here_and_always_with_gas(
+    tester: SandboxUser, monkeypatch: pytest.MonkeyPatch, method: str, sent: dict[str, Any], gas: str
+) -> None:
+    node_of(networks.current(), LOCAL)
+    calls = []
+
+    def ask(_node: SandboxNode, *call: object) -> str:
+        calls.append(call)
+        return "0x1"
+
+    monkeypatch.setattr(SandboxNode, "ask", ask)
+    tester.answer(call(method, {"to": ACCOUNT, "data": "0x00", "value": 5, **sent}, "pending"))
+    assert calls == [(method, {"gas": gas, "to": ACCOUNT, "value": "0x5", "input": "0x00"}, "latest")]
+
+
+def test_estimates_are_bounded_in_number(tester: SandboxUser) -> None:
+    estimate = call("eth_estimateGas", {"to": ACCOUNT})
+    answers = tester.answer([estimate] * MAX_SEARCHES + [call("eth_createAccessList", {"to": ACCOUNT}), estimate])
+    assert ["result" in answer for answer in answers] == [True] * MAX_SEARCHES + [False, False]
+    assert code_of(answers[-1]) == -32602
+
+
+def test_what_clients_send_is_answered(tester: SandboxUser) -> None:
+    block = tester.advance()["head"]
+    fees = {"maxFeePerGas": "0x77359400", "maxPriorityFeePerGas": "0x1"}
+    access = [{"address": ACCOUNT, "storageKeys": [HASH]}]
+    own = {"from": tester.wallet.address, "to": ACCOUNT, "nonce": "0x0", "type": "0x2", "chainId": "0x7a69"}
+    authorization = {"chainId": "0x7a69", "address": ACCOUNT, "nonce": "0x0", "yParity": "0x0", "r": "0x1", "s": "0x1"}
+    sent: list[tuple[str, list[Any]]] = [
+        ("eth_call", [{"from": None, "to": ACCOUNT, "data": "0x", "input": "0x"}]),
+        ("eth_call", [own | {"accessList": access, "value": "0x0"}, "latest"]),
+        ("eth_call", [{"to": ACCOUNT, "authorizationList": [authorization]}, block["hash"]]),
+        ("eth_call", [{"to": ACCOUNT}, {"blockHash": block["hash"], "requireCanonical": True}]),
+        ("eth_estimateGas", [{"to": ACCOUNT, "value": "0x0"} | fees]),
+        ("eth_estimateGas", [{"to": ACCOUNT}, "pending"]),
+        ("eth_createAccessList", [{"to": ACCOUNT}, "latest"]),
+        ("eth_feeHistory", [2, "latest"]),
+        ("eth_feeHistory", ["0x02", "pending", [1.5, 50, 99]]),
+        ("eth_getBalance", [ACCOUNT]),
+        ("eth_getTransactionCount", [ACCOUNT, "pending"]),
+        ("eth_getCode", [ACCOUNT, {"blockNumber": hex(block["number"])}]),
+        ("eth_getStorageAt", [ACCOUNT, "0x0", "finalized"]),
+        ("eth_getProof", [ACCOUNT, ["0x0", HASH], "latest"]),
+        ("eth_getBlockByNumber", ["latest"]),
+        ("eth_getBlockByNumber", [hex(block["number"]), True]),
+        ("eth_getBlockByHash", [block["hash"], False]),
+        ("eth_getBlockReceipts", [block["hash"]]),
+        ("eth_getBlockReceipts", ["latest"]),
+        ("eth_getBlockTransactionCountByHash", [block["hash"]]),
+        ("eth_getBlockTransactionCountByNumber", ["safe"]),
+        ("eth_getLogs", [{"address": ACCOUNT, "topics": [None, [HASH], HASH], "fromBlock": "0x1", "toBlock": "0x2"}]),
+        ("eth_getLogs", [{"address": [ACCOUNT]}]),
+        ("eth_getTransactionByBlockHashAndIndex", [block["hash"], "0x0"]),
+        ("eth_getTransactionByBlockNumberAndIndex", ["latest", "0x0"]),
+        ("eth_getTransactionByHash", [HASH]),
+    ]
+    for method, params in sent:
+        tester.rpc(method, *params)
+    for method in (method for method, shape in METHODS.items() if not shape):
+        tester.rpc(method)
 
 
 @pytest.mark.parametrize(
