@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-MAX_BODY_BYTES = 256 * 1024  # as the API itself
+MAX_BODY_BYTES = 2 * 1024 * 1024  # what the API takes for a confirm, which is the most
 TIMEOUT_SECONDS = 30
 SWEEP_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # What a page may do. A page does not list all sweeps, cancel, or read the ledger: these are for your own people.

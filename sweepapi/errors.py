@@ -107,7 +107,7 @@ class NotAcceptable(SweepApiError):
 
 
 class PayloadTooLarge(SweepApiError):
-    """The body is larger than 256 KiB."""
+    """The body is larger than 256 KiB, or than 2 MiB for confirm."""
 
 
 class UnsupportedMediaType(SweepApiError):

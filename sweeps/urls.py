@@ -3,6 +3,7 @@
 from django.urls import path
 
 from sweeps.views.receipts import ReceiptV1ViewSet, ReceiptViewSet
+from sweeps.views.serializers.calls_status import ConfirmParser
 from sweeps.views.service import OutputTokenViewSet, ServiceStatusViewSet
 from sweeps.views.v1 import SweepV1ViewSet
 from sweeps.views.v2 import SweepViewSet
@@ -21,7 +22,10 @@ urlpatterns = [
     path("v2/sweep/build", SweepViewSet.as_view({"post": "build"})),
     path("v2/sweep/build/<str:sweep_id>/refresh", SweepViewSet.as_view({"post": "refresh"})),
     path("v2/sweep/status/<str:sweep_id>", SweepViewSet.as_view({"get": "retrieve"})),
-    path("v2/sweep/status/<str:sweep_id>/confirm", SweepViewSet.as_view({"post": "confirm"})),
+    path(
+        "v2/sweep/status/<str:sweep_id>/confirm",
+        SweepViewSet.as_view({"post": "confirm"}, parser_classes=[ConfirmParser]),
+    ),
     path("v2/sweep/status/<str:sweep_id>/receipt", ReceiptViewSet.as_view({"get": "retrieve"})),
     path("v2/sweep/<str:sweep_id>/cancel", SweepViewSet.as_view({"post": "cancel"})),
     path("v2/sweep/history", SweepViewSet.as_view({"get": "list"})),

@@ -75,5 +75,5 @@ def test_a_page_reaches_nothing_else(proxy: str, method: str, path: str) -> None
 
 
 def test_a_large_body_is_refused_by_the_proxy(proxy: str) -> None:
-    response = requests.post(f"{proxy}/v2/sweep/build", data=b"{" + b" " * 300_000, timeout=SECONDS)
+    response = requests.post(f"{proxy}/v2/sweep/build", data=b"{" + b" " * 2 * 1024 * 1024, timeout=SECONDS)
     assert response.status_code == 413

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.input.lists import StrictListField, StrictListSerializer
 
 MAX_BODY_BYTES = 256 * 1024
+LARGEST_BODY_BYTES = 2 * 2**20  # of any operation: confirm takes the logs that wallets report
 MAX_DEPTH = 16
 # No number of the API has more digits than a uint256.
 MAX_DIGITS = 78

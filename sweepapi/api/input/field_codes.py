@@ -36,7 +36,7 @@ FIELD_CODES = {
     "not_associated": "The wallet holds the token outside of its associated token account.",
     "refuses_programs": "The wallet forbids programs to transfer from its account of the token.",
     "too_large": "The swap of the token does not fit into a transaction.",
-    "not_a_wallet": "A program owns the account, so it cannot pay for transactions.",
+    "not_a_wallet": "The account is a contract, or a program owns it, so it cannot pay for transactions.",
     "output_too_small": "The minimum output of this amount rounds to zero, or is less SOL than its transaction costs.",
     "uneconomic": "The token's output is worth less than the gas of its swap; `message` shows both.",
     "simulation_failed": "The sweep was simulated, and the token made it fail; `message` says why.",

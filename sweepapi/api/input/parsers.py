@@ -1,7 +1,7 @@
 """Reads request bodies as strict JSON, each within the budget of its operation."""
 
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from django.http import UnreadablePostError
 from rest_framework import serializers
@@ -16,6 +16,7 @@ class RawJSONParser(BaseParser):
     """The bytes of a body of at most 256 KiB, for views that answer in their own way what is wrong with it."""
 
     media_type = "application/json"
+    max_bytes: ClassVar = MAX_BODY_BYTES
 
     def parse(
         self,
@@ -24,7 +25,7 @@ class RawJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
     ) -> Any:  # noqa: ANN401 as DRF's own
         """Return the body. Raises PayloadTooLarge and InvalidRequest."""
-        return _read(stream, MAX_BODY_BYTES)
+        return _read(stream, self.max_bytes)
 
 
 class StrictJSONParser(BaseParser):

@@ -30,7 +30,6 @@ FORBIDDEN_FIELDS = frozenset(
 )
 
 
-MAX_FOREIGN_FIELDS = 32
 _MOST = MAX_DETAILS + 1  # are looked for; one more than are shown says that there are more
 
 
@@ -77,21 +76,10 @@ class EmptyRequestSerializer(StrictSerializer):
 
 
 class ForeignSerializer(serializers.Serializer[Any]):
-    """An object in a body whose shape another standard defines; fields that are not read may hold anything."""
+    """An object in a body whose shape another standard defines; what is not read may be anything."""
 
     class Meta:
         list_serializer_class = StrictListSerializer
-
-    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 DRF's own
-        """Refuse what is not an object, and one with more fields than any such standard has."""
-        problem = None
-        if not isinstance(data, Mapping):
-            problem = ErrorDetail("This must be an object.", "invalid_type")
-        elif len(data) > MAX_FOREIGN_FIELDS:
-            problem = ErrorDetail(f"The object has more than {MAX_FOREIGN_FIELDS} fields.", "too_long")
-        if problem is not None:
-            raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: [problem]})
-        return super().to_internal_value(data)
 
 
 def refuse_forbidden_fields(body: object) -> None:

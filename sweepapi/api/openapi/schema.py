@@ -14,7 +14,6 @@ from sweepapi import errors
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.api.input.fields import OpenEnumField
-from sweepapi.api.input.serializers import MAX_FOREIGN_FIELDS
 from sweepapi.api.openapi.links import add_links
 from sweepapi.api.requests.negotiation import PROBLEM_JSON
 
@@ -68,7 +67,7 @@ class ForeignObjects(OpenApiSerializerExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own
         schema = _with_bounds(self.target, auto_schema, direction)
-        return {**schema, "additionalProperties": True, "maxProperties": MAX_FOREIGN_FIELDS}
+        return {**schema, "additionalProperties": True}
 
 
 def _with_bounds(target: Any, auto_schema: Any, direction: Any) -> dict[str, Any]:  # noqa: ANN401 drf-spectacular's own

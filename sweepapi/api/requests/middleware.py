@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from gunicorn.http.errors import ParseException
 from uuid_utils.compat import uuid7
 
-from sweepapi.api.input.budgets import MAX_BODY_BYTES
+from sweepapi.api.input.budgets import LARGEST_BODY_BYTES
 
 _META_KEY = "sweepapi.request_id"
 _VALID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
@@ -48,7 +48,7 @@ class RequestIdMiddleware:
 class ChunkedBodyMiddleware:
     """Reads a body sent without Content-Length, which Django would treat as empty.
 
-    It reads one byte more than the API accepts, so that the parser can tell a body that is too large.
+    It reads one byte more than any operation accepts, so that the parser can tell a body that is too large.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -59,7 +59,7 @@ class ChunkedBodyMiddleware:
         meta = request.META
         if not meta.get("CONTENT_LENGTH") and meta.get("HTTP_TRANSFER_ENCODING") and meta.get("wsgi.input_terminated"):
             try:
-                body = meta["wsgi.input"].read(MAX_BODY_BYTES + 1)
+                body = meta["wsgi.input"].read(LARGEST_BODY_BYTES + 1)
             except (OSError, ParseException) as error:
                 raise BadRequest("The chunked body is malformed or incomplete.") from error
             meta["CONTENT_LENGTH"] = str(len(body))

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from sweepapi.api.input.budgets import Room
-from sweepapi.api.input.fields import HashField, StrictCharField
+from sweepapi.api.input.fields import HashField
 from sweepapi.api.input.serializers import ForeignSerializer, StrictSerializer
+from sweeps.views.serializers.calls_status import MAX_RECEIPTS
 
-MAX_RECEIPTS = 10
-CHAIN_ID = re.compile(r"0x(0|[1-9a-fA-F][0-9a-fA-F]{0,15})")
+MAX_HASHES = 10
+CHAIN_ID = re.compile(r"0[xX](?P<hex>[0-9a-fA-F]{1,16})|(?:eip155:)?(?P<decimal>[0-9]{1,18})", re.ASCII)
 
 _HASH = "0xcc34ef733b8d502b098225ac606aa9d0544c89db9b12e70082e7e4f361bedfee"
 _CALLS_STATUS = {
@@ -34,33 +35,61 @@ _CALLS_STATUS = {
 }
 
 
+_CHAIN_ID_SCHEMA = {
+    "oneOf": [
+        {"type": "string", "pattern": "^(0[xX][0-9a-fA-F]{1,16}|(eip155:)?[0-9]{1,18})$"},
+        {"type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+    ]
+}
+
+
+@extend_schema_field(_CHAIN_ID_SCHEMA)
+class ChainIdField(serializers.Field[str, Any, str, Any]):
+    """A chain's id in any of the forms in which wallets write it; its CAIP-2 identifier in Python."""
+
+    default_error_messages = {
+        "invalid_type": "A chain id is a string or a number.",
+        "invalid_format": "A chain id is 0x and hex digits, or a decimal number.",
+    }
+
+    def to_internal_value(self, data: Any) -> str:  # noqa: ANN401 DRF's own
+        """Return the identifier of the network."""
+        if isinstance(data, bool) or not isinstance(data, int | str):
+            self.fail("invalid_type")
+        match = CHAIN_ID.fullmatch(str(data))
+        if match is None:
+            self.fail("invalid_format")
+        return f"eip155:{int(match['hex'], 16) if match['hex'] else int(match['decimal'])}"
+
+
 class CallsReceiptSerializer(ForeignSerializer):
-    """A receipt; only its hash is read."""
+    """A receipt; nothing else of it is read."""
 
     transactionHash = HashField(help_text="0x and 64 hex digits, in any case.")
-
-
-@extend_schema_field({"type": "string", "pattern": f"^{CHAIN_ID.pattern}$"})
-class ChainIdField(StrictCharField):
-    """A chain's id as wallets write it, in hexadecimal; its CAIP-2 identifier in Python."""
-
-    default_error_messages = {"invalid_format": "A chain id is 0x followed by hex digits without leading zeros."}
-
-    def to_internal_value(self, data: str) -> str:
-        """Return the identifier of the network."""
-        if not CHAIN_ID.fullmatch(data):
-            self.fail("invalid_format")
-        return f"eip155:{int(data, 16)}"
+    chainId = ChainIdField(required=False, help_text="Read if the answer names no chain itself.")
 
 
 class CallsStatusSerializer(ForeignSerializer):
-    """The answer of wallet_getCallsStatus (EIP-5792) about a batch that is in a block."""
+    """The answer of wallet_getCallsStatus (EIP-5792, its drafts included) about a batch that is in a block."""
 
-    # With all of its logs, of which wallets tell the address, the topics, the data, and some of them where they are.
-    room = Room(names=2_000, items=2_000)
-    chainId = ChainIdField(help_text="The chain of the sweep.")
+    chainId = ChainIdField(
+        required=False,
+        help_text="The chain of the sweep: hexadecimal as in EIP-5792, or as a number. Without one here or in the "
+        "receipts, the hashes are looked up on the chain of the sweep.",
+    )
     # The length is checked before any receipt; the stubs do not know what many=True takes.
-    receipts = CallsReceiptSerializer(many=True, allow_empty=False, max_length=MAX_RECEIPTS)  # type: ignore[call-arg]
+    receipts = CallsReceiptSerializer(  # type: ignore[call-arg]
+        many=True,
+        allow_empty=False,
+        max_length=MAX_RECEIPTS,
+        help_text=f"Of at most {MAX_HASHES} transactions; the same one may be repeated for each call.",
+    )
+
+    def validate_receipts(self, receipts: list[dict[str, str]]) -> list[dict[str, str]]:
+        """Bound the transactions that are looked up."""
+        if len({receipt["transactionHash"] for receipt in receipts}) > MAX_HASHES:
+            raise ValidationError(f"At most {MAX_HASHES} different transactions.", code="too_long")
+        return receipts
 
 
 @extend_schema_serializer(
@@ -77,8 +106,8 @@ class ConfirmRequestSerializer(StrictSerializer):
     callsStatus = CallsStatusSerializer(
         required=False,
         help_text="The answer of wallet_getCallsStatus, unchanged, once it has receipts. Only the hashes are believed: "
-        "each becomes a candidate, and the chain decides. An answer without receipts is refused, because there is "
-        "nothing to confirm yet: poll the wallet until it has some.",
+        "each becomes a candidate, and the chain decides. Logs and all else may be left out. An answer without "
+        "receipts is refused, because there is nothing to confirm yet: poll the wallet until it has some.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -100,6 +129,9 @@ class ConfirmRequestSerializer(StrictSerializer):
 
     @property
     def network(self) -> str | None:
-        """The network that the wallet named; None if only a hash was reported."""
-        status = self.validated_data.get("callsStatus")
-        return None if status is None else status["chainId"]
+        """The network that the wallet named; None if it named none, or its receipts are of several."""
+        status = self.validated_data.get("callsStatus", {})
+        if "chainId" in status:
+            return str(status["chainId"])
+        named = {receipt["chainId"] for receipt in status.get("receipts", []) if "chainId" in receipt}
+        return named.pop() if len(named) == 1 else None

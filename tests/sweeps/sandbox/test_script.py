@@ -35,7 +35,7 @@ def junk_of(tester: SandboxUser) -> str:
 
 
 @pytest.mark.parametrize("form", ["0x{junk}", "0x02{junk}", "0x00{junk}", "{signed}{junk}", "{cut}"])
-def test_what_is_no_transaction_is_not_kept_though_it_has_an_amount_that_forces_an_outcome(
+def test_bytes_that_are_not_a_transaction_are_not_kept_though_they_have_an_amount_that_forces_an_outcome(
     tester: SandboxUser, form: str
 ) -> None:
     signed, plain = tester.scripted(HELD), tester.sign(tester.wallet.address, "0x", gas=100_000)
