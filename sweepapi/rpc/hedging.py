@@ -36,7 +36,7 @@ class _Round(Generic[AnswerT]):
         return [one for one in self.asked.values() if one.late_at > time.monotonic()]
 
     def collect(self, *, until: float) -> None:
-        """Wait for whoever answers or fails next; those who fail are not asked any more."""
+        """Wait for the next that answers or fails; those that fail are not asked any more."""
         done, _ = wait(self.asked, timeout=max(until - time.monotonic(), 0), return_when=FIRST_COMPLETED)
         for future in done:
             one = self.asked.pop(future)
@@ -63,7 +63,7 @@ def first_answers(
     """Return up to ``count`` usable answers, the first that come; ``deadline`` is in monotonic seconds.
 
     So many providers are queried at once, and the next one for each that fails or is late. Once one has answered, those
-    that are late are not waited for. Raises ``ChainUnavailableError`` if nobody answers.
+    that are late are not waited for. Raises ``ChainUnavailableError`` if no provider answers.
     """
     current, waiting = _Round[AnswerT](), list(providers)
     executor = ThreadPoolExecutor(max_workers=max(len(providers), 1))

@@ -212,7 +212,7 @@ class SweepTransaction(models.Model):
         return self.tx_hash
 
     def wait(self, awaits: Awaits, *, now: datetime, is_contradicted: bool) -> None:
-        """Note what is missing before it counts; a contradiction starts the time anew."""
+        """Note what is missing before it counts; after a contradiction the time starts again."""
         if is_contradicted:
             self.contradicted_since = self.contradicted_since or now
         elif self.contradicted_since is not None:

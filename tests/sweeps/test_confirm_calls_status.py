@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from sweepapi.api.input.parsers import LARGEST_BODY_BYTES
+from sweepapi.api.input.budgets import LARGEST_BODY_BYTES
 from sweepapi.errors import InvalidRequest
 from sweeps.models import SweepTransaction
 from sweeps.story.confirm import MAX_CANDIDATES

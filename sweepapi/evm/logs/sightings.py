@@ -220,7 +220,7 @@ class _Asking:
         return max(height, 0)
 
     def _placed(self, subjects: Sequence[Subject], opinions: Sequence[_SightingOpinion]) -> list[_SightingOpinion]:
-        """Add the blocks at the heights of receipts, which each provider is asked for that shows one there."""
+        """Add the blocks at the heights of receipts, read at each provider that shows one there."""
         heights = {one.provider: one.unplaced_heights(subjects) for one in opinions}
         asked = [provider for provider, needed in heights.items() if needed]
         if not asked:

@@ -15,7 +15,7 @@ from sweepapi.evm.encoding.responses import Receipt
 class Standing(Enum):
     """How many providers show a transaction alike, and whether another one contradicts them."""
 
-    UNPLACED = "unplaced"  # nobody shows the receipt's block at its height
+    UNPLACED = "unplaced"  # no provider shows the receipt's block at its height
     CONTRADICTED = "contradicted"
     ALONE = "alone"  # one shows it, and no other one that has reached its block answered
     ONLY = "only"  # as above, and there is no other one

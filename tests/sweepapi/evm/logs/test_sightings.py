@@ -78,12 +78,12 @@ def test_receipts_are_read_at_two_providers_and_their_blocks_by_one_more_round_t
     tx_hash, nodes = payment(chain), [start_node() for _ in range(3)]
     chain.mine(2)
     seen = ask(use_providers(*(node.url for node in nodes)), subject(chain, tx_hash))["one"].seen[tx_hash]
-    assert (seen.standing, seen.states) == (Standing.AGREED, {False})
+    assert (seen.standing, seen.states) == (Standing.AGREED, frozenset({False}))
     assert [node.asked[1:] for node in nodes] == [[["eth_getBlockByNumber"]]] * 2 + [[]]
 
 
 @pytest.mark.parametrize("is_third_honest", [True, False])
-def test_a_third_provider_is_asked_about_what_two_do_not_show_alike(
+def test_a_third_provider_is_queried_about_what_two_do_not_show_alike(
     chain: LocalChain, use_providers: Providers, start_node: Start, *, is_third_honest: bool
 ) -> None:
     known, disputed = payment(chain), payment(chain)

@@ -65,7 +65,7 @@ def test_the_only_provider_has_to_show_the_block_too(shown: View, standing: Stan
 
 
 @pytest.mark.parametrize("views", [[], [LACKS], [LACKS, LAGS]])
-def test_what_nobody_shows_is_not_seen(views: list[View]) -> None:
+def test_what_no_provider_shows_is_not_seen(views: list[View]) -> None:
     assert weigh(views, providers=2) is None
 
 
