@@ -6,8 +6,9 @@
     python verify_receipt.py receipt.json --keys jwks.json --rpc https://any-node.example --contract 0x…
 
 Take the address of our contract, on Solana of our fee wallet, from where you trust it, such as your own records:
-without --contract that of the receipt is used, which proves nothing about whose it is. Prints what was checked and what
-only we say; exits with 1 at the first difference.
+without --contract that of the receipt is used, which proves nothing about whose it is. Prints JSON: what the chain
+shows as ``chainShows``, and what else was signed, which only we say, as ``serviceSays``. Read that and not the file.
+Prints one line and exits with 1 at the first difference, and if the file has anything beside what was signed.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import base64
 import json
 import sys
 import urllib.request
+from collections.abc import Collection, Iterator
 from functools import reduce
 from http.client import HTTPException
 from pathlib import Path
@@ -41,13 +43,29 @@ V4_EVENT = (
     "SweepExecutedV4(bytes32 indexed sweepRef, address indexed user, address outputToken, uint256 tokenCount, "
     "uint256 grossOutput, uint256 fee, uint256 userAmount)"
 )
-ALL = ("network", "wallet", "outputToken", *(f"executions[].{one}" for one in ("venue", "executionId", "transaction")))
-PAID = ("grossOutput", "totalFee", "userAmount")
-SPLIT = (*(f"amounts.{name}" for name in PAID), *(f"executions[].amounts.{name}" for name in PAID))
-COMPARED = {  # by the event; a receipt that calls more than this verifiable is refused
-    V5_EVENT: {*ALL, "fee", "executions[].event", "executions[].amounts", "amounts", "authorizations"},
-    V4_EVENT: {*ALL, "fee.totalFeeBps", "executions[].event", *SPLIT},
-    None: {*ALL, "fee.totalFeeBps", "fee.protocolRecipient", *SPLIT},
+AMOUNTS = ("grossOutput", "totalFee", "userAmount", "partnerFee", "protocolFee")
+PAID = AMOUNTS[:3]  # where the partner's part is only in our books
+TERMS = {"fee.totalFeeBps", "fee.partnerShareBps"}
+ALL = {
+    *("network", "wallet", "outputToken", "executions[].venue", "executions[].executionId"),
+    *(f"executions[].transaction.{name}" for name in ("txHash", "blockNumber", "blockHash", "logIndex")),
+}
+EVENT = {"executions[].event.signature", "executions[].event.fields"}
+FEE = {*TERMS, *(f"fee.{name}" for name in ("settlement", "partnerRecipient", "protocolRecipient"))}
+SIGNED = {f"authorizations[].typedData.{name}" for name in ("domain", "types", "primaryType", "message")}
+SIGNED |= {f"authorizations[].{name}" for name in ("digest", "signature", "signer")}
+OFFER = "authorizations[].offer"  # the number that we count it by, beside what was signed
+
+
+def split(names: Collection[str]) -> set[str]:
+    """Return where these amounts are: of each execution, and of all together."""
+    return {f"{where}.{name}" for where in ("executions[].amounts", "amounts") for name in names}
+
+
+COMPARED = {  # by the event: with all that is at these paths; a receipt that calls more than this verifiable is refused
+    V5_EVENT: ALL | EVENT | FEE | SIGNED | split(AMOUNTS),
+    V4_EVENT: ALL | EVENT | {"fee.totalFeeBps"} | split(PAID),
+    None: ALL | {"fee.totalFeeBps", "fee.protocolRecipient"} | split(PAID),
 }
 AUTHORIZATION = (
     "address user,bytes32 partnerId,address partnerRecipient,address protocolRecipient,address outputToken,"
@@ -72,9 +90,45 @@ class DifferenceError(Exception):
 
 
 def same(what: str, shown: object, receipt: object) -> None:
-    """Raise unless both are equal."""
-    if shown != receipt:
+    """Raise unless both are equal and of one type: 1 is not true."""
+    if shown != receipt or type(shown) is not type(receipt):
         raise DifferenceError(f"{what}: {shown!r} is right, and the receipt has {receipt!r}")
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def strict(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON
+    """Parse JSON that all readers understand alike: no name twice, and integers only."""
+    return json.loads(text, object_pairs_hook=unique, parse_float=no_integer, parse_constant=no_integer)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> Json:
+    names = sorted(name for name, _ in pairs)
+    same("the names of an object, each of which is there once", sorted(set(names)), names)
+    return dict(pairs)
+
+
+def no_integer(text: str) -> None:
+    raise DifferenceError(f"a receipt has integers only, and this one has {text}")
+
+
+def answer_in(text: str) -> Json:
+    """Return receipt and signature, which are all that a saved answer has; or its ``data`` alone."""
+    saved = strict(text)
+    if "data" in saved:
+        same("what is in the file", ["data", "ok"], sorted(saved))
+        same("whether it is a receipt", "True", repr(saved["ok"]))
+        saved = saved["data"]
+    same("what is beside the receipt", ["jws", "receipt"], sorted(saved))
+    return dict(saved)
+
+
+def units(text: str) -> int:
+    """Return an amount, of which only the one spelling is taken."""
+    amount = int(text)
+    same("an amount", str(amount), text)
+    return amount
 
 
 # --- the signature ----------------------------------------------------------------------------------------------------
@@ -96,11 +150,12 @@ def check_signature(answer: Json, keys: list[Json]) -> None:
     """Raise unless one of the keys signed exactly this receipt."""
     try:
         header_text, payload, signature = answer["jws"].split(".")
-        header = json.loads(decode(header_text))
+        header = strict(decode(header_text))
         key = next(decode(one["x"]) for one in keys if one["kid"] == header["kid"])
     except (ValueError, KeyError, StopIteration) as error:
         raise DifferenceError("the signature is malformed, or by none of the keys") from error
     same("the algorithm and kind of the signature", ("EdDSA", KIND), (header.get("alg"), header.get("typ")))
+    same("the header of the signature", ["alg", "kid", "typ"], sorted(header))
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(decode(signature), f"{header_text}.{payload}".encode())
     except (InvalidSignature, ValueError) as error:
@@ -184,8 +239,8 @@ def check_amounts(receipt: Json, execution: Json) -> None:
     same("grossOutput", str(gross), amounts["grossOutput"])
     same("totalFee", str(total), amounts["totalFee"])
     same("userAmount", shown["userAmount"], amounts["userAmount"])
-    same("the user's part", gross - total, int(amounts["userAmount"]))
-    same("the parts of the fee", total, int(amounts["partnerFee"]) + int(amounts["protocolFee"]))
+    same("the user's part", gross - total, units(amounts["userAmount"]))
+    same("the parts of the fee", total, units(amounts["partnerFee"]) + units(amounts["protocolFee"]))
     same("the settlement", "on_chain" if "partnerFee" in shown else "payable", fee["settlement"])
     same("partnerRecipient", shown.get("partnerRecipient"), fee["partnerRecipient"])
     for name in ("partnerFee", "protocolFee", "protocolRecipient"):
@@ -193,7 +248,7 @@ def check_amounts(receipt: Json, execution: Json) -> None:
             same(name, shown[name], amounts.get(name, fee.get(name)))
     if has_terms(receipt):
         same("totalFee by its basis points", gross * fee["totalFeeBps"] // 10_000, total)
-        same("partnerFee by its share", total * fee["partnerShareBps"] // 10_000, int(amounts["partnerFee"]))
+        same("partnerFee by its share", total * fee["partnerShareBps"] // 10_000, units(amounts["partnerFee"]))
 
 
 def has_terms(receipt: Json) -> bool:
@@ -222,6 +277,7 @@ def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
         same("the signer of the authorization", recovered, one["signer"])
         if recovered not in signers:
             raise DifferenceError(f"the contract's fee signer is {' or '.join(signers)}, not {recovered}")
+        same("the members of the message", sorted(one["name"] for one in members(AUTHORIZATION)), sorted(message))
         for name in ("user", "partnerId", "partnerRecipient", "protocolRecipient", "outputToken", "nonce"):
             same(f"the authorization's {name}", shown[name], message[name])
         for name in ("totalFeeBps", "partnerShareBps"):
@@ -309,9 +365,9 @@ def check_shares(meta: Json, receipt: Json, execution: Json) -> None:
     same("totalFee", str(gain(meta, execution["venue"], token)), amounts["totalFee"])
     if token != WRAPPED_SOL:  # which is unwrapped, and mixed with what the user paid for fees
         same("userAmount", str(gain(meta, receipt["wallet"], token)), amounts["userAmount"])
-    total, gross, partner = (int(amounts[name]) for name in ("totalFee", "grossOutput", "partnerFee"))
-    same("the user's part", gross - total, int(amounts["userAmount"]))
-    same("the parts of the fee", total, partner + int(amounts["protocolFee"]))
+    total, gross, partner = (units(amounts[name]) for name in ("totalFee", "grossOutput", "partnerFee"))
+    same("the user's part", gross - total, units(amounts["userAmount"]))
+    same("the parts of the fee", total, partner + units(amounts["protocolFee"]))
     if has_terms(receipt):
         if abs(total * 10_000 - gross * fee["totalFeeBps"]) > MAX_TOKENS * 10_000:
             raise DifferenceError("totalFee is not that of its basis points")
@@ -332,7 +388,7 @@ def gain(meta: Json, owner: str, mint: str) -> int:
 def check_sums(receipt: Json) -> None:
     """Compare the sums with the executions, and the booked fee with both; that needs no chain."""
     for name, amount in receipt["amounts"].items():
-        same(f"the sum of {name}", sum(int(one["amounts"][name]) for one in receipt["executions"]), int(amount))
+        same(f"the sum of {name}", sum(units(one["amounts"][name]) for one in receipt["executions"]), units(amount))
     booked: dict[str, int] = {}
     for entry in receipt["entries"]:
         same("an entry's sweep, network and token", (receipt["sweepId"], receipt["network"], receipt["outputToken"]), (
@@ -340,28 +396,86 @@ def check_sums(receipt: Json) -> None:
         ))  # fmt: skip
         for posting in entry["postings"]:
             sign = {"debit": 1, "credit": -1}[posting["direction"]]
-            booked[posting["account"]] = booked.get(posting["account"], 0) + sign * int(posting["amount"])
+            booked[posting["account"]] = booked.get(posting["account"], 0) + sign * units(posting["amount"])
     partner = "partner_settled" if receipt["fee"]["settlement"] == "on_chain" else "partner_payable"
     due = {"fees_charged": (1, "totalFee"), partner: (-1, "partnerFee"), "protocol_revenue": (-1, "protocolFee")}
     for account, (sign, name) in due.items():
-        same(f"what is booked as {account}", booked.pop(account, 0), sign * int(receipt["amounts"][name]))
+        same(f"what is booked as {account}", booked.pop(account, 0), sign * units(receipt["amounts"][name]))
     same("what else is booked", {}, {account: amount for account, amount in booked.items() if amount})
 
 
-def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = None) -> None:
-    """Raise ``DifferenceError`` unless the receipt is signed by one of the keys and is what the chain shows."""
+def check_claims(receipt: Json, compared: Collection[str]) -> None:
+    """Raise if the receipt calls anything verifiable that it has not, or that is not compared."""
+    known = {*paths(receipt)}
+    for claim in receipt["verifiable"]:
+        claimed = {path for path in known if is_at(path, [claim])}
+        has_none = receipt.get(claim) == []  # of authorizations, in an adopted sweep
+        if not (claimed or has_none) or not all(is_at(path, {*compared, OFFER}) for path in claimed):
+            raise DifferenceError(f"what else is called verifiable: {claim!r}")
+
+
+def paths(value: object, path: str = "") -> Iterator[str]:
+    """Yield the path of each plain value, as the receipt's own lists of paths spell it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if not name.isidentifier():  # it could look like a path
+                raise DifferenceError(f"{name!r} is not a name of a receipt")
+            yield from paths(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, f"{path}[]")
+    else:
+        yield path
+
+
+def is_at(path: str, places: Collection[str]) -> bool:
+    return any(path == place or path.startswith((f"{place}.", f"{place}[]")) for place in places)
+
+
+def part(value: Any, places: Collection[str], *, is_inside: bool, path: str = "") -> Any:  # noqa: ANN401 - any JSON
+    """Return what of it is at these places, or what is elsewhere; nothing is ``{}``."""
+    if isinstance(value, dict):
+        inner = {
+            name: part(one, places, is_inside=is_inside, path=f"{path}.{name}" if path else name)
+            for name, one in value.items()
+        }
+        return {name: one for name, one in inner.items() if one != {}}
+    if isinstance(value, list):
+        parts = [part(one, places, is_inside=is_inside, path=f"{path}[]") for one in value]
+        return parts if any(one != {} for one in parts) else {}
+    return value if is_at(path, places) == is_inside else {}
+
+
+def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = None) -> Json:
+    """Return what is proven, and what is only signed.
+
+    Raises ``DifferenceError`` unless the receipt is signed by one of the keys and is what the chain shows.
+    """
     check_signature(answer, keys)
     receipt = answer["receipt"]
-    same("the kind of the receipt", (KIND, 1), (receipt["type"], receipt["version"]))
+    same("the kind of the receipt", KIND, receipt["type"])
+    same("the version of the receipt", 1, receipt["version"])
     if not receipt["executions"]:
         raise DifferenceError("it has no execution")
     event = receipt["executions"][0]["event"]
-    same("what else is called verifiable", set(), set(receipt["verifiable"]) - COMPARED[event and event["signature"]])
+    proven = COMPARED[event and event["signature"]]
+    check_claims(receipt, proven)
     check_sums(receipt)
     if receipt["network"].startswith("eip155:"):
         check_evm(node, receipt, contract)
     else:
         check_solana(node, receipt, contract)
+    notes = []
+    if not has_terms(receipt):
+        proven = proven - TERMS
+        notes.append("It is known from the chain alone: there are no terms of its fee, and no authorizations.")
+    if receipt["outputToken"] == WRAPPED_SOL:
+        proven = proven - split({"grossOutput", "userAmount"}) - TERMS  # whose share of an unknown gross means nothing
+        notes.append("Of the amounts in SOL only totalFee was compared.")
+    if contract is None:
+        notes.append("You named no --contract: the address in the receipt was taken as ours.")
+    shown, said = (part(receipt, proven, is_inside=is_inside) for is_inside in (True, False))
+    return {"chainShows": shown, "serviceSays": said, "notes": notes}
 
 
 def main() -> int:
@@ -373,23 +487,13 @@ def main() -> int:
     arguments = parser.parse_args()
     sys.setrecursionlimit(1_000)  # a library raised it so far that deeply nested JSON would end the process
     try:
-        answer = json.loads(arguments.receipt.read_text(encoding="utf-8"))
-        answer = answer.get("data", answer)
-        keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
-        verify(answer, keys, Node(arguments.rpc), arguments.contract)
+        answer = answer_in(arguments.receipt.read_text(encoding="utf-8"))
+        keys = strict(arguments.keys.read_text(encoding="utf-8"))["keys"]
+        proof = verify(answer, keys, Node(arguments.rpc), arguments.contract)
     except (DifferenceError, *MALFORMED) as error:
-        print(f"NOT VERIFIED: {type(error).__name__}: {error}")
+        print(f"NOT VERIFIED: {type(error).__name__}: {error}".encode("unicode_escape").decode())  # in one line
         return 1
-    receipt = answer["receipt"]
-    print(f"Sweep {receipt['sweepId']}: the signature and the sums are right.")
-    print("The chain shows: " + ", ".join(receipt["verifiable"]))
-    print("Only the service says: " + ", ".join(receipt["attested"]))
-    if not has_terms(receipt):
-        print("It is known from the chain alone: there are no terms of its fee, and no authorizations.")
-    if receipt["outputToken"] == WRAPPED_SOL:
-        print("Of the amounts in SOL only totalFee was compared.")
-    if arguments.contract is None:
-        print("You named no --contract: the address in the receipt was taken as ours.")
+    print(json.dumps(proof, indent=2))
     return 0
 
 

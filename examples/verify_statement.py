@@ -15,14 +15,17 @@ wallet, the token, the fee and its parts. `--contract-v4` names our V4 contract,
 wallet, token and the whole fee. The rest is not in statements, such as the gross output, or not on chain, such as your
 share of V4's fees. A fee that the same statement reverses is not looked up.
 
+Prints JSON: in sentences what is ``proven``, the entries and totals that are ``signed``, and the ids of the entries
+whose fee ``chainShows``. Read that and not the files. Prints one line if anything differs, or a file has anything else.
+
 Exits with
 0   if all of it holds;
 1   at the first difference;
 2   if the arguments are wrong;
 3   if all of it holds, but the transactions of some fees have not succeeded on the chain (any more), and these fees are
-    not reversed up to the end of the month. Each is named. It happens if their block left the chain after the month;
-    then a later statement has an entry that `reverses` the fee, and if none has, the fee was made up. Ask a second node
-    as well, since some forget old transactions.
+    not reversed up to the end of the month. ``notOnChain`` names them. It happens if their block left the chain after
+    the month; then a later statement has an entry that `reverses` the fee, and if none has, the fee was made up. Ask a
+    second node as well, since some forget old transactions.
 """
 
 import argparse
@@ -45,6 +48,7 @@ from eth_utils.crypto import keccak
 TIMEOUT_SECONDS = 30
 SUCCEEDED = "0x1"  # the status of a transaction
 NOT_ON_CHAIN = 3  # exit status
+ONLY_WE_SAY = "Only the service says: kinds and times of entries, the shares of V4's and Solana's fees, and payouts."
 NO_START = "Without --former nothing shows that the entries before these are of earlier months."
 V5_TYPES = "uint256,address,bytes32,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256"
 V4_TYPES = "bytes32,address,address,uint256,uint256,uint256,uint256"
@@ -63,9 +67,50 @@ class DifferenceError(Exception):
 
 
 def same(what: str, right: object, shown: object) -> None:
-    """Raise unless both are equal."""
-    if right != shown:
+    """Raise unless both are equal and of one type: 1 is not true."""
+    if right != shown or type(right) is not type(shown):
         raise DifferenceError(f"{what}: {right!r} is right, and the file has {shown!r}")
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+MEMBERS = {
+    "page": ("before", "checkpoint", "month", "nextCursor", "records", "totals", "tree"),
+    "proof": ("checkpoint", "consistency", "inclusion", "month", "tree"),
+}
+
+
+def strict(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """Parse JSON that all readers understand alike: no name twice, and integers only."""
+    return json.loads(text, object_pairs_hook=unique, parse_float=no_integer, parse_constant=no_integer)
+
+
+def unique(pairs: Sequence[tuple[str, Any]]) -> Json:
+    names = sorted(name for name, _ in pairs)
+    same("the names of an object, each of which is there once", sorted(set(names)), names)
+    return dict(pairs)
+
+
+def no_integer(text: str) -> None:
+    raise DifferenceError(f"a statement has integers only, and this one has {text}")
+
+
+def read(path: Path, kind: str) -> Json:
+    """Return what a saved answer has, or its ``data`` alone; nothing else may be in it."""
+    saved = strict(path.read_text(encoding="utf-8"))
+    if "data" in saved:
+        same("what is in the file", ["data", "ok"], sorted(saved))
+        same("whether it is an answer", "True", repr(saved["ok"]))
+        saved = saved["data"]
+    same(f"what a {kind} has", list(MEMBERS[kind]), sorted(saved))
+    return dict(saved)
+
+
+def units(text: str) -> int:
+    """Return an amount, of which only the one spelling is taken."""
+    amount = int(text)
+    same("an amount", str(amount), text)
+    return amount
 
 
 # --- trees (RFC 9162) -------------------------------------------------------------------------------------------------
@@ -208,7 +253,7 @@ def booked_by(record: Json) -> Counter[str]:
     """Return what an entry moves on each account, debits above zero and credits below."""
     moved: Counter[str] = Counter()
     for posting in record["postings"]:
-        moved[posting["account"]] += {"debit": 1, "credit": -1}[posting["direction"]] * int(posting["amount"])
+        moved[posting["account"]] += {"debit": 1, "credit": -1}[posting["direction"]] * units(posting["amount"])
     return moved
 
 
@@ -228,9 +273,11 @@ def check_totals(records: Sequence[Json], totals: Sequence[Json]) -> None:
     for record in records:
         for posting in record["postings"]:
             key = (record["network"], record["token"], posting["account"], posting["direction"])
-            sums[key] += int(posting["amount"])
+            sums[key] += units(posting["amount"])
+    for one in totals:
+        same("what a total has", ["account", "credit", "debit", "network", "token"], sorted(one))
     shown = {
-        (one["network"], one["token"], one["account"], side): int(one[side])
+        (one["network"], one["token"], one["account"], side): units(one[side])
         for one in totals
         for side in ("debit", "credit")
     }
@@ -271,11 +318,13 @@ def ask(url: str, method: str, *params: object) -> Any:  # noqa: ANN401 - any JS
     return answer["result"]
 
 
-def check_chain(records: Sequence[Json], network: str, url: str, contracts: Mapping[str, str]) -> tuple[int, list[str]]:
-    """Compare fees that were not reversed with the events of contracts; return how many hold, and which are missing."""
+def check_chain(
+    records: Sequence[Json], network: str, url: str, contracts: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Compare fees that were not reversed with the events of contracts; return which hold, by id, and are missing."""
     same("the node's chain", f"eip155:{int(ask(url, 'eth_chainId'), 16)}", network)
     reversed_ones = {record["reverses"] for record in records}
-    shown, missing = 0, []
+    shown, missing = list[str](), []
     unnamed: dict[str, Counter[Event]] = {}  # events of each transaction that are not those of an earlier entry
     for record in records:
         is_fee = (record["kind"], record["network"]) == ("sweep_fee", network) and record["id"] not in reversed_ones
@@ -291,7 +340,7 @@ def check_chain(records: Sequence[Json], network: str, url: str, contracts: Mapp
         if event is None:
             raise DifferenceError(f"entry {record['id']} is not what {record['txHash']} paid")
         events[event] -= 1
-        shown += 1
+        shown.append(record["id"])
     return shown, missing
 
 
@@ -332,11 +381,6 @@ def address(text: str) -> str:
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path) -> Json:
-    saved: Json = json.loads(path.read_text(encoding="utf-8"))
-    return dict(saved.get("data", saved))
-
-
 def named(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
@@ -352,27 +396,40 @@ def check_former(former: Json, statement: Json, origin: str, keys: Sequence[Json
     return f"It continues the checkpoint of {former['month']}."
 
 
-def verify(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+def verify(arguments: argparse.Namespace) -> Json:
     """Check everything that was named; return what was proven, and which fees are not on the chain."""
-    keys = json.loads(arguments.keys.read_text(encoding="utf-8"))["keys"]
-    pages = [read(path) for path in arguments.pages]
+    keys = strict(arguments.keys.read_text(encoding="utf-8"))["keys"]
+    pages = [read(path, "page") for path in arguments.pages]
     origin = check_note(pages[0], keys)
     records = check_records(pages)
     check_totals(records, pages[0]["totals"])
     proven = [f"The checkpoint of {origin} covers these {len(records)} entries and others before; the totals hold."]
-    proven += [NO_START if arguments.former is None else check_former(read(arguments.former), pages[0], origin, keys)]
+    proven += [
+        NO_START if arguments.former is None else check_former(read(arguments.former, "page"), pages[0], origin, keys)
+    ]
+    entries = []
     for path in arguments.proof:
-        proven += check_proof(read(path), pages[0])
-    v5, v4, all_missing = named(arguments.contract), named(arguments.contract_v4), []
+        proof = read(path, "proof")
+        proven += check_proof(proof, pages[0])
+        entries += [] if proof["inclusion"] is None else [proof["inclusion"]["record"]]
+    v5, v4, on_chain, all_missing = named(arguments.contract), named(arguments.contract_v4), {}, list[str]()
     for network, url in named(arguments.rpc).items():
         known = {V5_EVENT: v5.get(network), V4_EVENT: v4.get(network)}
         contracts = {event: contract for event, contract in known.items() if contract is not None}
         if not contracts:
             raise ValueError(f"no contract of {network} is named")
-        shown, missing = check_chain(records, network, url, contracts)
-        proven.append(f"{network} shows {shown} of these entries, to the unit.")
+        on_chain[network], missing = check_chain(records, network, url, contracts)
+        proven.append(f"{network} shows {len(on_chain[network])} of these entries, to the unit.")
         all_missing += missing
-    return proven, all_missing
+    tree = {name: pages[0]["tree"][name] for name in ("size", "root")}
+    signed = {"month": pages[0]["month"], "tree": tree, "totals": pages[0]["totals"], "records": records}
+    return {
+        "proven": proven,
+        "notOnChain": all_missing,  # and not reversed up to the end of the month
+        "chainShows": on_chain,  # the ids of entries whose fee it shows
+        "signed": {**signed, "entriesOfProofs": entries},
+        "notes": [ONLY_WE_SAY],
+    }
 
 
 def main() -> int:
@@ -386,14 +443,12 @@ def main() -> int:
     parser.add_argument("--contract-v4", action="append", default=[], metavar="NETWORK=ADDRESS")
     arguments = parser.parse_args()
     try:
-        proven, missing = verify(arguments)
+        proof = verify(arguments)
     except (DifferenceError, *MALFORMED) as error:
-        print(f"NOT VERIFIED: {type(error).__name__}: {error}")
+        print(f"NOT VERIFIED: {type(error).__name__}: {error}".encode("unicode_escape").decode())  # in one line
         return 1
-    for line in [*proven, *(f"NOT ON CHAIN, and not reversed up to the end of the month: {one}" for one in missing)]:
-        print(line)
-    print("Only the service says: kinds and times of entries, the shares of V4's and Solana's fees, and payouts.")
-    return NOT_ON_CHAIN if missing else 0
+    print(json.dumps(proof, indent=2))
+    return NOT_ON_CHAIN if proof["notOnChain"] else 0
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ class _ReceiptViewSet(ViewSet):
         """Return what the sweep paid to whom, by which transaction and why, once its block is final.
 
         The receipt is the same each time. `verifiable` names what anyone can check on any node of the chain, without
-        us, and `attested` what only we say; `examples/verify_receipt.py` in our repository does that. Until then, and
-        for a sweep that was not executed, the answer is 409 `receipt_not_ready`.
+        us, and `attested` what only we say; `examples/verify_receipt.py` in our repository does that, and prints what
+        was proven. Until then, and for a sweep that was not executed, the answer is 409 `receipt_not_ready`.
         """
         return answer(signed(receipt_of(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)))
 

@@ -61,9 +61,9 @@ def run(folder: Path, answer: Any, keys: Any, *more: str) -> tuple[int, str]:
 
 
 def saved(folder: Path, answer: Any, keys: Any, *more: str) -> list[str]:
-    """Save what the script reads, and return its arguments."""
+    """Save what the script reads, and return its arguments. An answer may be text, to be saved as it is."""
     receipt, jwks = folder / "receipt.json", folder / "jwks.json"
-    receipt.write_text(json.dumps(answer))
+    receipt.write_text(answer if isinstance(answer, str) else json.dumps(answer))
     jwks.write_text(json.dumps({"keys": keys}))
     return [str(receipt), "--keys", str(jwks), *more]
 
@@ -76,10 +76,91 @@ def test_a_receipt_is_verified_without_the_service(
     node = ["--rpc", app.chain.world["rpcUrl"]]
     code, said = run_process(tmp_path, "verify_receipt", saved(tmp_path, answer, keys, *node, "--contract", venue))
     assert code == 0, said
-    assert "The chain shows: network, wallet" in said
-    assert "Only the service says: sweepId" in said
+    proof, receipt = json.loads(said), answer["data"]["receipt"]
+    shown = {name: value for name, value in receipt.items() if value != []}
+    assert merged(proof["chainShows"], proof["serviceSays"]) == shown, "each value is in one of the two"
+    assert proof["chainShows"]["amounts"]["userAmount"] == receipt["amounts"]["userAmount"]
+    assert proof["serviceSays"]["sweepId"] == receipt["sweepId"]
+    assert set(proof["serviceSays"]) >= {"entries", "recomputation", "verifiable", "attested"}
+    assert proof["notes"] == []
     code, said = run(tmp_path, answer, keys, *node, "--contract", app.user.address)
     assert (code, "NOT VERIFIED: DifferenceError: the contract" in said) == (1, True)
+
+
+def merged(one: Any, other: Any) -> Any:
+    """Put together what was taken apart; fails if both have a value."""
+    if {} in (one, other):
+        return one or other
+    if isinstance(one, dict):
+        return {name: merged(one.get(name, {}), other.get(name, {})) for name in one | other}
+    assert isinstance(one, list), "both have a value"
+    return [merged(*pair) for pair in zip(one, other, strict=True)]
+
+
+def forgeries(data: dict[str, Any]) -> dict[str, str]:
+    """Return files that show other amounts than those that were signed, by what is wrong with them."""
+    forged = json.dumps(data["receipt"] | {"amounts": {"userAmount": "1"}})
+    receipt, jws, whole = (json.dumps(one) for one in (data["receipt"], data["jws"], data))
+    nested = receipt.replace('"amounts": {', '"amounts": {"userAmount": "1", ', 1)
+    last = receipt.replace('"totalFeeBps"', '"totalFeeBps": 1, "totalFeeBps"', 1)
+    return {
+        "two receipts, the forged one first": f'{{"receipt": {forged}, "receipt": {receipt}, "jws": {jws}}}',
+        "two receipts, the forged one last": f'{{"receipt": {receipt}, "receipt": {forged}, "jws": {jws}}}',
+        "two receipts, one of them escaped": f'{{"\\u0072eceipt": {forged}, "receipt": {receipt}, "jws": {jws}}}',
+        "two data": f'{{"ok": true, "data": {{"receipt": {forged}, "jws": {jws}}}, "data": {whole}}}',
+        "a forged receipt beside data": f'{{"ok": true, "receipt": {forged}, "data": {whole}}}',
+        "data and signature beside data": f'{{"receipt": {forged}, "jws": {jws}, "data": {whole}}}',
+        "amounts beside data": f'{{"ok": true, "amounts": {{"userAmount": "1"}}, "data": {whole}}}',
+        "data in capitals beside data": f'{{"ok": true, "Data": {forged}, "data": {whole}}}',
+        "amounts beside receipt": f'{{"receipt": {receipt}, "jws": {jws}, "amounts": {{"userAmount": "1"}}}}',
+        "the same within data": f'{{"ok": true, "data": {{"receipt": {receipt}, "jws": {jws}, "summary": {forged}}}}}',
+        "a number that is not one": f'{{"receipt": {receipt}, "jws": {jws}, "userAmount": NaN}}',
+        "an amount twice": f'{{"receipt": {nested}, "jws": {jws}}}',
+        "a term twice": f'{{"receipt": {last}, "jws": {jws}}}',
+        "a failure": f'{{"ok": false, "data": {whole}}}',
+        "a number in place of true": f'{{"ok": 1, "data": {whole}}}',
+        "data in data": f'{{"ok": true, "data": {{"ok": true, "data": {whole}}}}}',
+        "a list of both": f"[{whole}, {forged}]",
+        "one behind the other": f"{whole} {forged}",
+    }
+
+
+def test_a_file_that_shows_anything_beside_what_was_signed_is_refused(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
+) -> None:
+    node = ["--rpc", app.chain.world["rpcUrl"]]
+    for kind, text in forgeries(answer["data"]).items():
+        code, said = run(tmp_path, text, keys, *node)
+        assert (code, said.startswith("NOT VERIFIED: "), said.count("\n")) == (1, True, 1), (kind, said)
+    code, said = run(tmp_path, answer["data"], keys, *node)
+    assert code == 0, "data alone is as good as the answer"
+
+
+def test_what_a_lying_service_adds_to_what_the_chain_shows_is_not_shown_as_proven(
+    app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]]
+) -> None:
+    """It signs a receipt with more in it than the script knows."""
+    receipt, node = answer["data"]["receipt"], verifier.Node(app.chain.world["rpcUrl"])
+    amounts = {**receipt["amounts"], "bonus": "0"}
+    execution = receipt["executions"][0]
+    signed = receipt["authorizations"][0]
+    message = {**signed["typedData"]["message"], "bonus": "1"}
+    for lie in (
+        lied(receipt, amounts=amounts, executions=[{**execution, "amounts": {**execution["amounts"], "bonus": "0"}}]),
+        lied(receipt, fee={**receipt["fee"], "bonus": "1"}),
+        lied(receipt, authorizations=[{**signed, "bonus": "1"}]),
+        lied(receipt, authorizations=[{**signed, "typedData": {**signed["typedData"], "message": message}}]),
+        lied(receipt, **{"amounts.userAmount": "1"}),
+        lied(receipt, amounts={**receipt["amounts"], "userAmount": receipt["amounts"]["userAmount"] + " "}),
+        lied(receipt, amounts={**receipt["amounts"], "userAmount": "0" + receipt["amounts"]["userAmount"]}),
+        lied(receipt, version=True),
+        lied(receipt, verifiable=[*receipt["verifiable"], "bonus"]),
+    ):
+        with pytest.raises(verifier.DifferenceError):
+            verifier.verify(lie, keys, node)
+    proof = verifier.verify(lied(receipt, bonus="1", verifiable=[]), keys, node)
+    assert proof["serviceSays"]["bonus"] == "1"
+    assert proof["chainShows"] == verifier.verify(answer["data"], keys, node)["chainShows"]
 
 
 @pytest.mark.usefixtures("each_mode")
@@ -292,7 +373,8 @@ def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
     node, is_sol = ["--rpc", user.cluster.url], on_solana["data"]["receipt"]["outputToken"] == verifier.WRAPPED_SOL
     code, said = run(tmp_path, on_solana, keys, *node, "--contract", str(user.cluster.fee_wallet))
     assert code == 0, said
-    assert "fee.partnerShareBps" in said.partition("Only the service says: ")[2]
+    assert "partnerShareBps" in json.loads(said)["serviceSays"]["fee"]
+    assert ("grossOutput" in json.loads(said)["chainShows"]["amounts"]) != is_sol
     assert ("Of the amounts in SOL only totalFee was compared." in said) == is_sol
     code, said = run(tmp_path, on_solana, keys, *node, "--contract", str(user.key))
     assert (code, "NOT VERIFIED: DifferenceError: the fee wallet" in said) == (1, True)
