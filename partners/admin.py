@@ -13,12 +13,13 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from partners.models import DEFAULT_OVERLAP, SCOPES, ApiKey, FeeShare, Partner, PayoutWallet
 from sweepapi import networks
+from sweepapi.admin.pages import AdminPages
 
 
 class FeeShareInline(TabularInline):
@@ -105,7 +106,7 @@ class ApiKeyInline(TabularInline):
 
 
 @admin.register(Partner)
-class PartnerAdmin(ModelAdmin):
+class PartnerAdmin(AdminPages):
     list_display = ["name", "show_status", "show_share", "payout_wallet", "created_at"]
     list_filter = ["status"]
     search_fields = ["name", "id", "payout_wallet"]
@@ -147,7 +148,7 @@ class PartnerAdmin(ModelAdmin):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(AdminPages):
     """Issues, rotates and revokes keys. They cannot be edited or deleted."""
 
     list_display = ["name", "partner", "mode", "key_id", "show_state", "created_at", "expires_at", "last_used_at"]

@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
@@ -19,6 +18,7 @@ from ledger.entries.reading import postings_of
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened
 from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps.admin_parts import (
@@ -44,7 +44,7 @@ STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning"
 
 
 @admin.register(Sweep)
-class SweepAdmin(ReadOnly, ModelAdmin):
+class SweepAdmin(ReadOnly, AdminPages):
     """Sweeps, newest first."""
 
     list_display = [

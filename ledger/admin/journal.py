@@ -8,13 +8,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.decorators import display
 
 from ledger.models import Account, JournalEntry, Posting
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
+from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 
 
@@ -35,7 +36,7 @@ class PostingInline(ReadOnly, TabularInline):
 
 
 @admin.register(JournalEntry)
-class JournalEntryAdmin(ReadOnly, ModelAdmin):
+class JournalEntryAdmin(ReadOnly, AdminPages):
     list_display = ["posted_at", "show_kind", "partner", "show_network", "show_asset", "show_short_hash"]
     list_filter = ["kind", "partner", ("network", NetworkFilter)]
     list_select_related = ["partner"]
@@ -98,7 +99,7 @@ class JournalEntryAdmin(ReadOnly, ModelAdmin):
 
 
 @admin.register(Account)
-class AccountAdmin(ReadOnly, ModelAdmin):
+class AccountAdmin(ReadOnly, AdminPages):
     list_display = ["name", "partner", "show_network", "asset", "show_balance"]
     list_filter = ["name", "partner", ("network", NetworkFilter)]
     list_select_related = ["partner"]

@@ -1,10 +1,11 @@
 """Who may record and reverse payouts."""
 
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+
+from sweepapi.admin.pages import AdminPages
 
 
-class PayoutActions(ModelAdmin):
+class PayoutActions(AdminPages):
     """The admin of a page with actions that need the permission ``record``."""
 
     def has_record_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:

@@ -5,16 +5,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from ledger.models import Checkpoint, StatementEra
 from sweepapi.admin.explorer import shortened
+from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 
 
 @admin.register(Checkpoint)
-class CheckpointAdmin(ReadOnly, ModelAdmin):
+class CheckpointAdmin(ReadOnly, AdminPages):
     list_display = ["month", "partner", "mode", "era", "size", "show_short_root", "show_signed"]
     list_filter = ["partner", "mode"]
     search_fields = ["month", "note"]  # the note has the partner's id, the era, and the root in base64
@@ -44,7 +44,7 @@ class CheckpointAdmin(ReadOnly, ModelAdmin):
 
 
 @admin.register(StatementEra)
-class StatementEraAdmin(ReadOnly, ModelAdmin):
+class StatementEraAdmin(ReadOnly, AdminPages):
     list_display = ["name", "show_begun", "reason"]
     ordering = ["-id"]
     fields = readonly_fields = ["name", "show_begun", "reason"]

@@ -15,7 +15,6 @@ from django.utils.html import format_html_join
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
-from unfold.admin import ModelAdmin
 
 from ledger.statements.month import Month
 from ledger.statements.reading import months_of, statement
@@ -24,6 +23,7 @@ from ledger.statements.values import AssetStatement, Column, Line, ShownAsset
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.admin.explorer import transaction_link
+from sweepapi.admin.pages import AdminPages
 from sweepapi.token_amounts import whole_tokens
 
 _COLUMNS = {
@@ -42,7 +42,7 @@ def statement_links(partner: Partner) -> SafeString:
     return format_html_join(" ", '<a href="{}">{}</a>', links) or SafeString("None.")
 
 
-class StatementPages(ModelAdmin):
+class StatementPages(AdminPages):
     """The admin of a model whose rows are partners, with a statement for each of their months."""
 
     def get_urls(self) -> list[URLPattern]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
@@ -19,6 +19,7 @@ from partners.webhooks import endpoints
 from partners.webhooks.endpoints import KEPT, Owner
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.modes import Mode
 
@@ -35,7 +36,7 @@ class ReplayForm(BaseDialogForm):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(ReadOnly, ModelAdmin):
+class WebhookEndpointAdmin(ReadOnly, AdminPages):
     """Partners manage their endpoints by the API; operators see them, enable them and replay messages."""
 
     list_display = ["url", "partner", "mode", "show_state", "failures", "created_at"]
@@ -133,7 +134,7 @@ class AttemptInline(ReadOnly, TabularInline):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(ReadOnly, ModelAdmin):
+class WebhookDeliveryAdmin(ReadOnly, AdminPages):
     list_display = ["created_at", "show_type", "endpoint", "show_status", "attempts", "next_attempt_at"]
     list_filter = ["status", "message__type", ("endpoint", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["message", "endpoint"]

@@ -137,10 +137,15 @@ class _BoundedSocket(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Receive into the buffer; raises ``HTTPException`` if that would be too much."""
+        """Receive into the buffer; raises ``HTTPException`` if that would be too much, or if there is no more.
+
+        ``http.client`` itself takes the end of the connection for that of the headers.
+        """
         if not self._left:
             raise http.client.HTTPException
         count = self._connected.recv_into(memoryview(buffer)[: self._left])
+        if not count:
+            raise http.client.RemoteDisconnected("within the headers")
         self._left -= count
         return count
 

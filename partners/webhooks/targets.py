@@ -22,7 +22,14 @@ _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+",
 _MAX_NAME_LENGTH = 253
 _GLOBAL_IPV6 = ipaddress.ip_network("2000::/3")
 # Global by their prefix, and yet they lead elsewhere: 6to4 to the IPv4 address inside, its relays, documentation.
-_ELSEWHERE = [ipaddress.ip_network(block) for block in ("2002::/16", "3fff::/20", "192.88.99.0/24", "192.0.0.0/24")]
+_NOT_HOSTS = ("2002::/16", "3fff::/20", "192.88.99.0/24", "192.0.0.0/24")
+# Global, and answered within a cloud, where they tell its machines secrets or take them for its own: Azure's metadata,
+# IBM Cloud's services, and Google's APIs by private access.
+_OF_CLOUDS = (
+    *("168.63.129.16/32", "161.26.0.0/16", "166.8.0.0/14", "199.36.153.4/30", "199.36.153.8/30"),
+    *("2600:2d00:2:1000::/56", "2600:2d00:2:2000::/56"),
+)
+_ELSEWHERE = [ipaddress.ip_network(block) for block in (*_NOT_HOSTS, *_OF_CLOUDS)]
 
 _Lookup = Future[list[str]]
 _lookups: dict[str, _Lookup] = {}  # under way, by host

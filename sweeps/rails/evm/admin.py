@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
@@ -13,6 +12,7 @@ from sweepapi import networks
 from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
 from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweeps.admin_parts import ReasonForm, facts_table
 from sweeps.rails.evm.models import UnmatchedEvent
@@ -20,7 +20,7 @@ from sweeps.rails.evm.reconcile.unmatched import explain
 
 
 @admin.register(UnmatchedEvent)
-class UnmatchedEventAdmin(ReadOnly, ModelAdmin):
+class UnmatchedEventAdmin(ReadOnly, AdminPages):
     """Newest first; only the explanation can be written, and once."""
 
     list_display = ["found_at", "show_status", "show_network", "name", "show_short_hash", "reason"]

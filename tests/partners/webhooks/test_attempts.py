@@ -95,6 +95,18 @@ def test_what_is_not_http_or_goes_on_before_its_body_is_a_bad_response(receiver:
     assert post_to(receiver.url).error == "bad_response"
 
 
+@pytest.mark.parametrize("end", [0, 1, 12, 15, 16, 17, 19, 26, 35, 36, 37])
+def test_an_answer_that_is_cut_before_the_end_of_its_headers_is_a_failed_attempt(receiver: Receiver, end: int) -> None:
+    whole = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    receiver.behave = raw(whole[:end])
+    outcome = post_to(receiver.url)
+    assert (outcome.http_status, outcome.error) == (None, "connection")
+    receiver.behave = raw(b"HTTP/1.1 100 Continue\r\n\r\n" + whole[:end])
+    assert post_to(receiver.url).error == "connection"
+    receiver.behave = raw(whole)
+    assert post_to(receiver.url).succeeded
+
+
 def test_an_interim_response_may_come_first_and_a_body_of_any_size_after(receiver: Receiver) -> None:
     receiver.behave = raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000)
     assert post_to(receiver.url).succeeded

@@ -103,7 +103,18 @@ def test_any_other_url_is_refused(url: str) -> None:
         target_of(url)
 
 
-@pytest.mark.parametrize("address", [PUBLIC, "1.1.1.1", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        PUBLIC,
+        "1.1.1.1",
+        "168.63.129.17",
+        "199.36.153.12",
+        "166.12.0.1",
+        "2600:2d00:2:3000::1",
+        "2606:2800:220:1:248:1893:25c8:1946",
+    ],
+)
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(address)
 
@@ -117,6 +128,9 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
         *("::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "64:ff9b:1::1"),
         *("2002:7f00:1::", "2001:0:1::", "2001:db8::1", "3fff::1", "fc00::1", "fe80::1", "fe80::1%eth0", "fec0::1"),
         *("ff02::1", "nonsense"),
+        *("168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "2002:a83f:8110::"),
+        *("100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254", "169.254.170.2", "169.254.0.23"),
+        *("161.26.0.10", "166.9.1.1", "199.36.153.5", "199.36.153.11", "2600:2d00:2:1000::1", "2600:2d00:2:2000::1"),
     ],
 )
 def test_addresses_of_our_network_of_none_and_of_many_are_not_public(address: str) -> None:
