@@ -20,10 +20,8 @@ COPY sweeps sweeps
 COPY indexer indexer
 # Who may do what on the contracts, which the service compares chains with.
 COPY contracts/roles.json contracts/roles.json
-# Static files are part of the image; the values are for this one command and serve nothing.
-RUN SECRET_KEY=build API_KEY_PEPPER=build DATABASE_URL=postgres://build REDIS_URL=redis://build \
-    FEE_SIGNER_KEY=0x0000000000000000000000000000000000000000000000000000000000000001 \
-    python manage.py collectstatic --noinput
+# Static files are part of the image.
+RUN python manage.py collectstatic --noinput
 USER sweepapi
 # 8001 is for HEALTH_BIND.
 EXPOSE 8000 8001

@@ -19,6 +19,7 @@ from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
 from config import task_log
 from config.startup import refuse_wrong_configuration
 from sweepapi.monitoring import listener
+from sweepapi.startup.needs import STORES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -46,7 +47,7 @@ task_postrun.connect(task_log.end)
 @import_modules.connect(sender=app)
 def check_configuration(**_signal: object) -> None:
     """Stop worker and beat before they start; of all signals, Celery raises the errors of this one only."""
-    refuse_wrong_configuration()
+    refuse_wrong_configuration(needed=STORES)
 
 
 @celeryd_init.connect

@@ -8,6 +8,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 from sweepapi.monitoring import listener, sharing
+from sweepapi.startup import exposure
 
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
@@ -22,6 +23,11 @@ keepalive = 15
 max_requests = 100_000
 max_requests_jitter = 20_000
 control_socket_disable = True
+# Of a peer's headers none says where the application is mounted, or how the request came: Django decides the latter, by
+# TRUSTED_PROXIES. By default gunicorn believes peers on this machine.
+forwarded_allow_ips = ""
+forwarder_headers = ""
+secure_scheme_headers: dict[str, str] = {}
 
 # The settings read these when a process loads the application.
 os.environ.setdefault("DATABASE_CONNECTION_MAX_AGE_SECONDS", "600")
@@ -47,7 +53,11 @@ def post_fork(_server: Arbiter, worker: Worker) -> None:
     sharing.use_slot(worker.slot)
 
 
-def post_worker_init(_worker: Worker) -> None:
-    """Have garbage collection skip what the start loaded: to search it took 0.2 s, in which all threads waited."""
+def post_worker_init(worker: Worker) -> None:
+    """Refuse development switches where others reach us, and have garbage collection skip what the start loaded.
+
+    To search it took 0.2 s, in which all threads waited.
+    """
+    exposure.refuse_public_bind(worker.cfg.address)
     gc.collect()
     gc.freeze()

@@ -9,6 +9,7 @@ from typing import Any
 
 import environ
 import structlog
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 
 from config.openapi import SPECTACULAR
@@ -18,7 +19,9 @@ env = environ.Env()
 
 # --- Process kind -----------------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY")
+# Secrets are blank where a process does not need them; ``sweepapi.startup`` looks at what is needed and given.
+SECRET_KEY = env.str("SECRET_KEY", default="")
+SILENCED_SYSTEM_CHECKS = ["security.W009"]  # Django's own look at it, at every command
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Plain HTTP is for local development only; the local world sets this.
@@ -53,7 +56,7 @@ FEE_SIGNER_PASSWORD_FILE = env.str("FEE_SIGNER_PASSWORD_FILE", default="")
 FEE_SIGNER_KMS_KEY_ID = env.str("FEE_SIGNER_KMS_KEY_ID", default="")
 FEE_SIGNER_WEB3SIGNER_URL = env.str("FEE_SIGNER_WEB3SIGNER_URL", default="")
 FEE_SIGNER_ADDRESS = env.str("FEE_SIGNER_ADDRESS", default="")
-API_KEY_PEPPER = env.str("API_KEY_PEPPER")
+API_KEY_PEPPER = env.str("API_KEY_PEPPER", default="")
 
 # Webhook secrets are encrypted under the first and can be read under all of them.
 WEBHOOK_KEYS = env.list("WEBHOOK_KEYS", default=[])
@@ -113,6 +116,7 @@ INSTALLED_APPS = [
     "indexer",
 ]
 MIDDLEWARE = [
+    "partners.client_address.ForwardedHeadersMiddleware",
     "sweepapi.api.requests.middleware.RequestIdMiddleware",
     "sweepapi.api.requests.request_log.RequestLogMiddleware",
     "sweepapi.api.requests.draining.DrainBodyMiddleware",
@@ -160,7 +164,10 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = INSECURE_HTTP
 WHITENOISE_AUTOREFRESH = INSECURE_HTTP  # looked up when asked for, not at every start of the application
 
-DATABASES = {"default": env.db("DATABASE_URL", engine="sweepapi.postgres")}
+try:
+    DATABASES = {"default": env.db("DATABASE_URL", default="postgres://", engine="sweepapi.postgres")}
+except ValueError:  # not chained: the message may contain a part of the password
+    raise ImproperlyConfigured("DATABASE_URL must be a URL, with the password percent-encoded.") from None
 DATABASES["default"]["OPTIONS"] = {
     # How long the server may take for one answer. Commands may migrate large tables; config/gunicorn.py sets a short
     # one for web, and config/celery.py one for Celery's worker and beat.
@@ -180,12 +187,13 @@ WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
 
-REDIS_URL = env.str("REDIS_URL")
+REDIS_URL = env.str("REDIS_URL", default="")
 
 # What the default limits of requests are multiplied with; those that a partner's row sets are not.
 RATE_LIMIT_FACTOR = env.float("RATE_LIMIT_FACTOR", default=1.0)
 
-# Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from.
+# Addresses and networks of the proxies in front of web, whose X-Forwarded-For says where a request comes from, and
+# whose X-Forwarded-Proto says how.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
 # Where each of web, the loop, Celery's worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
@@ -284,6 +292,8 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     # At DEBUG these would log credentials, signed requests, and URLs that contain keys.
-    "loggers": {name: {"level": "INFO"} for name in ("botocore", "urllib3")},
+    "loggers": {name: {"level": "INFO"} for name in ("botocore", "urllib3")}
+    # The line of the request says it, and anyone can send as many as they like.
+    | {"django.security.DisallowedHost": {"level": "CRITICAL"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

@@ -22,6 +22,7 @@ from dev.processes.errors import DatabaseError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
 from dev.world import World
+from sweepapi.startup.needs import KEYS
 
 WORKER_PROCESSES = 2
 START_SECONDS = 300  # only a process that hangs takes this long: one that fails to start exits, which ends the wait
@@ -57,12 +58,13 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     worker = [*celery, "worker", "--concurrency", str(WORKER_PROCESSES), "--loglevel", "INFO", *quiet]
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
     base_url = _launch_web(supervisor, "web", environment)
+    without_keys = environment | dict.fromkeys(KEYS, "")
     fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
     supervisor.launch(
-        Program(name="celery", argv=worker, env=environment, log=_fresh(log / "celery.log"), restarts=True)
+        Program(name="celery", argv=worker, env=without_keys, log=_fresh(log / "celery.log"), restarts=True)
     )
-    supervisor.launch(Program(name="beat", argv=beat, env=environment, log=_fresh(log / "beat.log"), restarts=True))
+    supervisor.launch(Program(name="beat", argv=beat, env=without_keys, log=_fresh(log / "beat.log"), restarts=True))
     work = [sys.executable, "manage.py", "work"]
     supervisor.launch(Program(name="work", argv=work, env=environment, log=_fresh(log / "work.log"), restarts=True))
     for url in (base_url, fallback_url):

@@ -13,6 +13,7 @@ from partners import idempotency
 from partners.webhooks import endpoints
 from partners.webhooks.deliverer import Deliverer
 from sweepapi import networks
+from sweepapi.startup.needs import FEE_SIGNER
 from sweeps.heartbeats import WEBHOOKS, WORKER
 from sweeps.rails.registry import RAILS
 from sweeps.status_objects import status_objects
@@ -39,12 +40,14 @@ def all_jobs() -> list[Job]:
         Job("clocks", due, checks.check_clocks),
         Job("blocks", due, blocks.check_due),
         Job("following", settings.FOLLOW_SECONDS, following.follow),
-        Job("webhooks", 0.0, deliverer.round, heart=WEBHOOKS, end=deliverer.finish),  # a round waits for attempts
+        Job(  # a round waits for attempts
+            "webhooks", 0.0, deliverer.round, heart=WEBHOOKS, end=deliverer.finish, secrets=["WEBHOOK_KEYS"]
+        ),
         Job("numbering", 1.0, numbering.number_entries),
-        Job("cancellations", due, send_cancellations),
+        Job("cancellations", due, send_cancellations, secrets=[FEE_SIGNER]),
         Job("reconciliation", 60.0, reconciliation.reconcile),  # final blocks are minutes old
-        Job("signing", 60.0, signing.sign_months),  # little is left to do then when a month ends
-        Job("balances", 60.0, signer_balance.measure),
+        Job("signing", 60.0, signing.sign_months, secrets=["PROOF_KEY"]),  # little is left to do when a month ends
+        Job("balances", 60.0, signer_balance.measure, secrets=[FEE_SIGNER]),
         Job("books", 600.0, books.compare_last_day),  # rows say when each network is due, once a day
         Job("purges", 3600.0, purge),
     ]

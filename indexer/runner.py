@@ -9,7 +9,7 @@ and its requests to providers end, one way or the other, so a round may last as 
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +47,7 @@ class Job:
     round: Callable[[], object]  # claims, acts and records; safe to run in several processes at once
     heart: str | None = None  # the name under which it shows that it is at work
     end: Callable[[], None] | None = None  # records what is under way when the loop stops
+    secrets: Collection[str] = ()  # those of ``sweepapi.startup.needs`` that no round can do without
 
 
 @dataclass

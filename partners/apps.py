@@ -1,6 +1,6 @@
-"""Registers the partners with Django, and checks the settings that their keys depend on."""
+"""Registers the partners with Django, and checks the settings of proxies and limits."""
 
-import re
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -9,9 +9,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
 from partners.client_address import parsed_network
-from sweepapi.crypto.encryption import KEY_BYTES
 
-_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}", re.ASCII | re.IGNORECASE)
+# Of all proxies together. The private networks have less, and so have the largest that rent theirs out.
+MOST_ADDRESSES = {4: 2**26, 6: 2**122}
 
 
 class PartnersConfig(AppConfig):
@@ -24,18 +24,20 @@ class PartnersConfig(AppConfig):
 
 
 @register()
-def check_key_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
-    """Report missing or malformed keys, unreadable proxies and limits of zero as errors; Django does not start then."""
+def check_request_settings(app_configs: Sequence[AppConfig] | None, **_kwargs: object) -> list[CheckMessage]:  # noqa: ARG001
+    """Report proxies that are unreadable or could be anyone, and limits of zero, as errors: Django does not start."""
     problems: list[CheckMessage] = []
+    addresses = Counter[int]()
     for text in settings.TRUSTED_PROXIES:
         try:
-            parsed_network(text)
+            network = parsed_network(text)
         except ValueError as error:
             problems.append(Error(f"TRUSTED_PROXIES: {error}.", id="partners.E003"))
+        else:
+            addresses[network.version] += network.num_addresses
+    if any(count > MOST_ADDRESSES[version] for version, count in addresses.items()):
+        anyone = "TRUSTED_PROXIES must name your proxies alone: with so many addresses anyone could be one of them."
+        problems.append(Error(anyone, id="partners.E006"))
     if not settings.RATE_LIMIT_FACTOR > 0:
         problems.append(Error("RATE_LIMIT_FACTOR must be above 0.", id="partners.E004"))
-    if not settings.API_KEY_PEPPER:
-        problems.append(Error("API_KEY_PEPPER must not be empty.", id="partners.E002"))
-    if not settings.WEBHOOK_KEYS or not all(_KEY.fullmatch(key) for key in settings.WEBHOOK_KEYS):
-        problems.append(Error("WEBHOOK_KEYS must be one or more keys of 64 hex digits.", id="partners.E005"))
     return problems

@@ -1,12 +1,12 @@
 """Which address a request comes from, behind proxies that we trust, and whether a key may be used from there."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 Address = IPv4Address | IPv6Address
 
@@ -27,6 +27,21 @@ def client_address(request: HttpRequest) -> Address | None:
         if address is None or not is_in(address, settings.TRUSTED_PROXIES):
             break
     return address
+
+
+class ForwardedHeadersMiddleware:
+    """Forgets what a peer that is none of our proxies says about where a request came from, and how."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request as the peer's own, unless a proxy forwards it."""
+        peer = _address(request.META.get("REMOTE_ADDR", ""))
+        if peer is None or not is_in(peer, settings.TRUSTED_PROXIES):
+            for name in [name for name in request.META if name.startswith("HTTP_X_FORWARDED_")]:
+                del request.META[name]
+        return self.get_response(request)
 
 
 def is_in(address: Address, networks: Collection[str]) -> bool:

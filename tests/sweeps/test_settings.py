@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.checks import CheckMessage
 
 from sweepapi.evm.chain.chains_file import load_chains
-from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweeps.checks import check_build_modes, check_build_settings
 
 WALLET = "AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9"
@@ -165,38 +164,3 @@ def test_a_malformed_clusters_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     assert problem.id == "sweeps.E008"
     assert str(file) in problem.msg
     assert "cluster 'solana'" in problem.msg
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"FEE_SIGNER": "kms"}, "FEE_SIGNER must be one of local, keystore, aws_kms, web3signer."),
-        ({"FEE_SIGNER_KEY": ""}, "FEE_SIGNER_KEY must be a private key, 0x and 64 hex digits."),
-        (
-            {"FEE_SIGNER": "keystore", "FEE_SIGNER_KEYSTORE": "/nonexistent"},
-            "FEE_SIGNER_KEYSTORE must name a file that can be read: No such file or directory.",
-        ),
-        (
-            {"FEE_SIGNER": "keystore", "FEE_SIGNER_KEYSTORE": __file__, "FEE_SIGNER_PASSWORD_FILE": "/nonexistent"},
-            "FEE_SIGNER_PASSWORD_FILE must name a file that can be read: No such file or directory.",
-        ),
-        (
-            {"FEE_SIGNER": "aws_kms"},
-            "FEE_SIGNER_KMS_KEY_ID must be the id, the alias or the ARN of a key in AWS KMS.",
-        ),
-        (
-            {"FEE_SIGNER": "aws_kms", "FEE_SIGNER_KMS_KEY_ID": "k"},
-            "FEE_SIGNER_ADDRESS must be the fee signer's address, with EIP-55 checksum.",
-        ),
-        (
-            {"FEE_SIGNER": "web3signer", "FEE_SIGNER_ADDRESS": ZERO_ADDRESS},
-            "FEE_SIGNER_WEB3SIGNER_URL must be the URL of a Web3Signer.",
-        ),
-    ],
-)
-def test_a_fee_signer_that_cannot_be_made_is_refused(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], sentence: str
-) -> None:
-    for name, value in changes.items():
-        monkeypatch.setattr(settings, name, value)
-    assert [(found.id, found.msg) for found in problems()] == [("sweeps.E014", sentence)]

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from indexer import figures
 from indexer.jobs import runner
 from sweepapi.monitoring import listener
+from sweepapi.startup.needs import STORES, missing
 from sweeps import probes
 
 
@@ -29,6 +30,9 @@ class Command(BaseCommand):
             loop = runner([name for name in jobs.split(",") if name], stopping)
         except ValueError as error:
             raise CommandError(str(error)) from None
+        problems = list(missing(sorted({*STORES, *(secret for job in loop.jobs for secret in job.secrets)})))
+        if problems:
+            raise CommandError(" ".join(problems))
         if settings.HEALTH_BIND:
             listener.start_alone(settings.HEALTH_BIND)
             probes.start()

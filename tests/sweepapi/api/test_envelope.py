@@ -126,3 +126,21 @@ def test_log_lines_carry_the_request_id(caplog: pytest.LogCaptureFixture) -> Non
     with caplog.at_level(logging.ERROR, logger="sweepapi.api.errors.handlers"):
         Client().get("/v2/view/unexpected", headers={"x-request-id": "find-me"})
     assert any("find-me" in str(record.msg) for record in caplog.records)
+
+
+@pytest.mark.parametrize("path", ["/v2/echo", "/v2/nothing", "/admin/", "/docs/errors"])
+def test_a_foreign_host_logs_one_line(settings: Settings, caplog: pytest.LogCaptureFixture, path: str) -> None:
+    settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["api.example"], True
+    caplog.set_level("DEBUG")
+    response = Client().get(path, headers={"host": "evil.example\t"})
+    assert response.status_code == 400
+    assert [record.name for record in caplog.records] == ["sweepapi.api.requests.request_log"]
+
+
+def test_only_our_proxies_say_that_a_request_came_by_tls(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS, settings.TRUSTED_PROXIES = ["api.example"], ["10.0.0.0/8"]
+    headers = {"host": "api.example", "x-forwarded-proto": "https", "x-forwarded-host": "evil.example"}
+    for peer, scheme in (("10.1.2.3", "https"), ("192.0.2.1", "http"), ("127.0.0.1", "http"), ("", "http")):
+        response = Client(REMOTE_ADDR=peer).get("/v2/nothing", headers=headers)
+        doc_url = check_failure(response, 404, "not_found")["docUrl"]
+        assert doc_url == f"{scheme}://api.example/docs/errors#not_found"

@@ -67,7 +67,6 @@ def test_the_private_key_is_nowhere_in_what_is_published(settings: Settings, ano
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("PROOF_KEY", "", "E001"),
         ("PROOF_KEY", "00" * 31, "E001"),
         ("PROOF_RETIRED_KEYS", [""], "E002"),
         ("PROOF_RETIRED_KEYS", ["11" * 32, "zz" * 32], "E002"),

@@ -1,0 +1,1 @@
+"""Tests of what a process refuses to start with."""
