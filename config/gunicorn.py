@@ -2,6 +2,7 @@
 
 import gc
 import os
+from ipaddress import ip_address
 from itertools import count
 
 from gunicorn.arbiter import Arbiter
@@ -12,7 +13,7 @@ from sweepapi.startup import exposure
 
 bind = os.environ.get("BIND", "0.0.0.0:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
-threads = int(os.environ.get("WEB_THREADS", "8"))
+threads = int(os.environ.get("WEB_THREADS", "16"))
 worker_class = "config.web_worker.WebWorker"
 # For how long a process may stop taking connections. A request may last longer in its thread: a build reads the chain
 # five times, each within RPC_TIMEOUT_SECONDS, and may wait for a signer.
@@ -40,6 +41,14 @@ def on_starting(_server: Arbiter) -> None:
     health_bind = os.environ.get("HEALTH_BIND", "")
     if health_bind:
         listener.start(health_bind)
+
+
+def when_ready(server: Arbiter) -> None:
+    """Require a proxy where others than this host reach us: slow callers and large bodies are for it to deal with."""
+    names = [listener.sock.getsockname() for listener in server.LISTENERS]
+    public = [name[0] for name in names if not isinstance(name, str) and not ip_address(name[0]).is_loopback]
+    if public and not os.environ.get("TRUSTED_PROXIES"):
+        raise RuntimeError(f"web listens on {public[0]}: TRUSTED_PROXIES must name the proxies in front of it.")
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:

@@ -119,7 +119,6 @@ MIDDLEWARE = [
     "partners.client_address.ForwardedHeadersMiddleware",
     "sweepapi.api.requests.middleware.RequestIdMiddleware",
     "sweepapi.api.requests.request_log.RequestLogMiddleware",
-    "sweepapi.api.requests.draining.DrainBodyMiddleware",
     "partners.throttling.RateLimitFieldsMiddleware",
     "sweepapi.api.requests.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -184,7 +183,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a connection that broke whi
 
 # What runs beside this process, for the check that sums connections; gunicorn reads the first two as well.
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
-WEB_THREADS = env.int("WEB_THREADS", default=8)
+WEB_THREADS = env.int("WEB_THREADS", default=16)
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=4)
 
 REDIS_URL = env.str("REDIS_URL", default="")

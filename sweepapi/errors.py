@@ -114,6 +114,10 @@ class UnsupportedMediaType(SweepApiError):
     """Send the body as application/json."""
 
 
+class RequestTimeout(SweepApiError):
+    """The request did not arrive in time."""
+
+
 class SweepAlreadyConfirmed(SweepApiError):
     """The sweep was already executed; details names the transaction."""
 
@@ -202,8 +206,20 @@ class InternalError(SweepApiError):
     """Something went wrong on our side."""
 
 
+class BadGateway(SweepApiError):
+    """The service can't be reached; repeat the request in a few seconds."""
+
+
+class GatewayTimeout(SweepApiError):
+    """The service did not answer in time."""
+
+
 class ServiceUnavailable(SweepApiError):
     """The service is temporarily unavailable."""
+
+
+class TooManyAtOnce(SweepApiError):
+    """Too many requests that wait for a chain are under way; try again after the seconds in Retry-After."""
 
 
 class ChainUnavailable(SweepApiError):

@@ -15,12 +15,14 @@ from django.conf import settings
 from django.db import transaction
 
 from partners.authentication import Requester
+from partners.outside import outside_place
 from sweepapi.errors import (
     EventMismatch,
     FieldError,
     InvalidRequest,
     SweepApiError,
     SweepFailed,
+    TooManyAtOnce,
     TooManyCandidates,
     TransactionReverted,
 )
@@ -69,8 +71,8 @@ def confirm_sweep(
         raise InvalidRequest(details=[problem])
     if _was_executed_by(found, tx_hashes):
         return found
-    settled = _check(registry, reading.read([sweep_id])[sweep_id], tx_hashes)
-    _refuse_refused(registry, settled, tx_hashes, deadline)
+    settled = _check(registry, reading.read([sweep_id])[sweep_id], tx_hashes, requester)
+    _refuse_refused(registry, settled, tx_hashes, requester, deadline)
     sweep = settled.stored.sweep
     if sweep.status == SweepStatus.PENDING and sweep.next_check_at is not None:
         wake(sweep_id, at=sweep.next_check_at)
@@ -82,8 +84,11 @@ def _was_executed_by(found: Snapshot, tx_hashes: Sequence[str]) -> bool:
     return found["status"] == SweepStatus.COMPLETED and not accepted.isdisjoint(tx_hashes)
 
 
-def _check(registry: Networks, stored: StoredSweep, tx_hashes: Sequence[str]) -> Settled:
-    """Record the hashes for a sweep that is not locked, look them up once, and store both together."""
+def _check(registry: Networks, stored: StoredSweep, tx_hashes: Sequence[str], requester: Requester) -> Settled:
+    """Record the hashes for a sweep that is not locked, look them up once, and store both together.
+
+    Without a place for a request that waits for the chain, they are stored, and the worker looks them up.
+    """
     record = partial(_record, tx_hashes)
     if not record(stored):
         return Settled(stored)
@@ -91,10 +96,13 @@ def _check(registry: Networks, stored: StoredSweep, tx_hashes: Sequence[str]) ->
     settled = None
     try:
         (followed,) = follow([stored])
-        (((_, answer),),) = rail.read(
-            registry, stored.sweep.network, [followed.by_rail], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS
-        )
+        with outside_place(requester):
+            (((_, answer),),) = rail.read(
+                registry, stored.sweep.network, [followed.by_rail], timeout_seconds=settings.CONFIRM_TIMEOUT_SECONDS
+            )
         (settled,) = settle_together([SweepReading(stored.id, answer, followed, record)])
+    except TooManyAtOnce:
+        return Settled(stored)
     finally:
         if settled is None:  # whatever happened to the check, the report is stored
             store_report(stored.id, record)
@@ -161,7 +169,9 @@ def _make_room(stored: StoredSweep) -> None:
         transitions.note(stored, EventKind.DISPLACED, tx_hash=oldest.tx_hash)
 
 
-def _refuse_refused(registry: Networks, settled: Settled, tx_hashes: Sequence[str], deadline: float) -> None:
+def _refuse_refused(
+    registry: Networks, settled: Settled, tx_hashes: Sequence[str], requester: Requester, deadline: float
+) -> None:
     """Raise why, if all of the reported transactions are refused."""
     candidates = {tx.tx_hash: tx for tx in settled.stored.candidates}
     txs = [candidates[tx_hash] for tx_hash in tx_hashes if tx_hash in candidates]
@@ -174,12 +184,14 @@ def _refuse_refused(registry: Networks, settled: Settled, tx_hashes: Sequence[st
     if len(refused) == len(txs):
         # The one that reverted is the sweep; others of a batch can be approvals.
         decisive = next((tx for tx in refused if tx.status == Tx.REVERTED), refused[-1])
-        raise _refusal(registry, settled, decisive, deadline)
+        raise _refusal(registry, settled, decisive, requester, deadline)
 
 
-def _refusal(registry: Networks, settled: Settled, tx: SweepTransaction, deadline: float) -> SweepApiError:
+def _refusal(
+    registry: Networks, settled: Settled, tx: SweepTransaction, requester: Requester, deadline: float
+) -> SweepApiError:
     if tx.status == Tx.REVERTED:
-        return TransactionReverted(details=_explained(registry, tx, deadline))
+        return TransactionReverted(details=_explained(registry, tx, requester, deadline))
     if tx.status == Tx.DROPPED:
         return SweepFailed()
     # Another check may have decided about the hash; then the reason is stored with the transaction.
@@ -187,11 +199,16 @@ def _refusal(registry: Networks, settled: Settled, tx: SweepTransaction, deadlin
     return EventMismatch(details=_details(mismatches))
 
 
-def _explained(registry: Networks, tx: SweepTransaction, deadline: float) -> list[FieldError]:
-    """Return why the transaction reverted, and store the explanation; empty if the time is too short to find out."""
+def _explained(registry: Networks, tx: SweepTransaction, requester: Requester, deadline: float) -> list[FieldError]:
+    """Return why the transaction reverted, and store the explanation; empty if time or place to find out is missing."""
     if tx.reason != REVERTED:
         return [FieldError("txHash", "reverted", tx.reason)]
-    reasons = RAILS[tx.sweep.rail].explain_revert(registry, tx, timeout_seconds=deadline - time.monotonic())
+    rail, left = RAILS[tx.sweep.rail], deadline - time.monotonic()
+    try:
+        with outside_place(requester):
+            reasons = rail.explain_revert(registry, tx, timeout_seconds=left)
+    except TooManyAtOnce:
+        return []
     if reasons:
         _explain(tx, " ".join(reason.message for reason in reasons))
     return _details(reasons)

@@ -11,6 +11,7 @@ from rest_framework.viewsets import ViewSet
 
 from partners.authentication import Requester, requester_of
 from partners.limits import BUILD
+from partners.outside import outside_place
 from sweepapi import networks
 from sweepapi.api.input.budgets import Budget
 from sweepapi.api.input.parsers import RawJSONParser
@@ -22,7 +23,6 @@ from sweeps.sandbox.faucet import fund
 from sweeps.sandbox.node import node_of
 from sweeps.sandbox.offered import offered_chains
 from sweeps.sandbox.operating import MAX_BLOCKS, MAX_SECONDS, advance, send
-from sweeps.sandbox.places import sandbox_place
 from sweeps.sandbox.rpc_proxy import MAX_CALLS, PARSE_ERROR, RpcProxy, failure
 from sweeps.sandbox.serializers import (
     AdvancedSerializer,
@@ -81,7 +81,7 @@ class SandboxViewSet(ViewSet):
         body.is_valid(raise_exception=True)
         moved = body.validated_data
         registry, network = networks.current(), moved["chain"]
-        with sandbox_place():
+        with outside_place(requester):
             heads = advance(registry, network, requester.partner_id, blocks=moved["blocks"], seconds=moved["seconds"])
         return Response(AdvancedSerializer({"chain": registry.name_of(network), **vars(heads)}).data)
 
@@ -94,10 +94,11 @@ class SandboxViewSet(ViewSet):
     )
     def fund(self, request: Request) -> Response:
         """Fill the wallet up to one native coin, and mint a thousand of each documented token to it, in one block."""
-        body = FundRequestSerializer(data=request.data, context={"mode": tester_of(request).mode})
+        requester = tester_of(request)
+        body = FundRequestSerializer(data=request.data, context={"mode": requester.mode})
         body.is_valid(raise_exception=True)
         registry, network, wallet = networks.current(), body.validated_data["chain"], body.validated_data["wallet"]
-        with sandbox_place():
+        with outside_place(requester):
             given = fund(registry, network, wallet)
         chain = registry.chain(network)
         answer = {
@@ -130,7 +131,7 @@ class SandboxRpcViewSet(ViewSet):
             body = read_json(raw, RPC_BUDGET)
         except InvalidRequest as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
-        with sandbox_place():
+        with outside_place(requester):
             node = node_of(registry, network)
             answer = RpcProxy(node, partial(send, registry, network, requester.partner_id)).answer(body)
         return HttpResponse(answer, content_type="application/json")

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
+from partners.outside import outside_place
 from partners.views.idempotent import Answer, idempotent
 from sweepapi import networks
 from sweepapi.api.openapi.schema import failures
@@ -39,7 +40,9 @@ class SweepV1ViewSet(StoredSweepViewSet):
         """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""
         body = DiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return Response(V1.discovery(SOLANA.discover(networks.current(), **body.validated_data)).data)
+        with outside_place(requester_of(request)):
+            found = SOLANA.discover(networks.current(), **body.validated_data)
+        return Response(V1.discovery(found).data)
 
     @extend_schema(
         operation_id="buildSolanaSweep",
@@ -57,9 +60,10 @@ class SweepV1ViewSet(StoredSweepViewSet):
         """
         body = SolanaBuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return build_sweep(
-            networks.current(),
-            partner=partner_of(request),
-            request=body.to_request(),
-            answered=lambda built: answer(built, 201),
-        )
+        with outside_place(requester_of(request)):
+            return build_sweep(
+                networks.current(),
+                partner=partner_of(request),
+                request=body.to_request(),
+                answered=lambda built: answer(built, 201),
+            )

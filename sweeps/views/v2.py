@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from partners.authentication import partner_of, requester_of
 from partners.limits import BUILD, DISCOVER
+from partners.outside import outside_place
 from partners.views.idempotent import Answer, idempotent
 from sweepapi import networks
 from sweepapi.api.input.serializers import EmptyRequestSerializer
@@ -73,7 +74,8 @@ class SweepViewSet(StoredSweepViewSet):
         """
         body = EvmDiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        found = discover_tokens(networks.current(), partner=partner_of(request), request=body.to_request())
+        with outside_place(requester_of(request)):
+            found = discover_tokens(networks.current(), partner=partner_of(request), request=body.to_request())
         return Response(V2.discovery(found).data)
 
     @extend_schema(
@@ -87,7 +89,8 @@ class SweepViewSet(StoredSweepViewSet):
         """Answer what a build of the same body would offer now; nothing is reserved, signed or stored."""
         body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        quoted = quote_sweep(networks.current(), partner=partner_of(request), request=body.to_request())
+        with outside_place(requester_of(request)):
+            quoted = quote_sweep(networks.current(), partner=partner_of(request), request=body.to_request())
         return Response(rendered(V2.quote, quoted))
 
     @extend_schema(
@@ -102,12 +105,13 @@ class SweepViewSet(StoredSweepViewSet):
         """Quote every token, and return what the user signs and sends; on V5 with the signed fee authorization."""
         body = BuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
-        return build_sweep(
-            networks.current(),
-            partner=partner_of(request),
-            request=body.to_request(),
-            answered=lambda built: answer(built, 201),
-        )
+        with outside_place(requester_of(request)):
+            return build_sweep(
+                networks.current(),
+                partner=partner_of(request),
+                request=body.to_request(),
+                answered=lambda built: answer(built, 201),
+            )
 
     @extend_schema(
         operation_id="refreshSweep",
@@ -131,9 +135,10 @@ class SweepViewSet(StoredSweepViewSet):
         """
         EmptyRequestSerializer(data=request.data).is_valid(raise_exception=True)
         sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
-        return renew_offer(
-            networks.current(), sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True})
-        )
+        with outside_place(requester_of(request)):
+            return renew_offer(
+                networks.current(), sweep, answered=lambda offered: answer({**offered, "signatureStillValid": True})
+            )
 
     @extend_schema(
         operation_id="cancelSweep",
@@ -168,7 +173,10 @@ class SweepViewSet(StoredSweepViewSet):
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
     )
     def confirm(self, request: Request, sweep_id: str) -> HttpResponse:
-        """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block."""
+        """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block.
+
+        While many requests of yours wait for a chain, the report is stored, and looked up after the answer, 202.
+        """
         body = ConfirmRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
         snapshot = confirm_sweep(

@@ -14,16 +14,18 @@ from solders.pubkey import Pubkey
 from dev.solana.swap_api.server import Response as SwapResponse
 from ledger import exports
 from ledger.proofs.signing import sign_months
-from partners import idempotency
+from partners import idempotency, outside
 from partners.models import ApiKey, Partner
 from partners.webhooks.endpoints import MAX_ENDPOINTS
 from sweepapi import networks
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.budgets import MAX_BODY_BYTES
+from sweepapi.errors import BadGateway, GatewayTimeout, RequestTimeout, SweepApiError
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
 from sweeps.story import build
 from sweeps.story.confirm import MAX_STORED_CANDIDATES
+from tests.factories.partners import requester_of
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.openapi import assert_documented
@@ -340,6 +342,35 @@ def internal_error(fixture: Fixture) -> Any:
 @provokes
 def service_unavailable(fixture: Fixture) -> Any:
     return with_failing_database(fixture, OperationalError("the connection is lost"))
+
+
+@provokes
+def request_timeout(fixture: Fixture) -> Any:
+    return answered_in_front(fixture, RequestTimeout())
+
+
+@provokes
+def bad_gateway(fixture: Fixture) -> Any:
+    return answered_in_front(fixture, BadGateway())
+
+
+@provokes
+def gateway_timeout(fixture: Fixture) -> Any:
+    return answered_in_front(fixture, GatewayTimeout())
+
+
+def answered_in_front(fixture: Fixture, error: SweepApiError) -> Any:
+    """Answer as the proxy or the web worker does in front of the API; ``tests/config`` asks these themselves."""
+    return with_failing_database(fixture, error)
+
+
+@provokes
+def too_many_at_once(fixture: Fixture) -> Any:
+    fixture("monkeypatch").setattr(outside, "PATIENCE_SECONDS", 0)
+    places = outside.places_of(1)
+    fixture("monkeypatch").setattr(outside, "_places", lambda: places)
+    with outside.outside_place(requester_of(fixture("partner"))):
+        return fixture("app").post_build(fixture("app").body())
 
 
 @provokes

@@ -95,6 +95,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.EntryNotFound: ErrorRow("entry_not_found", 404, operations=("getStatementProof",)),
     errors.MethodNotAllowed: ErrorRow("method_not_allowed", 405, operations=EVERY),
     errors.NotAcceptable: ErrorRow("not_acceptable", 406, operations=EVERY),
+    errors.RequestTimeout: ErrorRow("request_timeout", 408, retryable=True, operations=EVERY),
     errors.SweepAlreadyConfirmed: ErrorRow(
         "sweep_already_confirmed",
         409,
@@ -166,8 +167,14 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=WITH_KEY),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
+    # Of the proxy in front of us, config/nginx/nginx.conf; so are some answers with 408, 413 and 429.
+    errors.BadGateway: ErrorRow("bad_gateway", 502, retryable=True, operations=EVERY),
+    errors.GatewayTimeout: ErrorRow("gateway_timeout", 504, retryable=True, operations=EVERY),
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
     errors.TooManyExports: ErrorRow("too_many_exports", 503, retryable=True, operations=("listLedgerEntries",)),
+    errors.TooManyAtOnce: ErrorRow(
+        "too_many_at_once", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *SANDBOX_WITH_BODY)
+    ),
     errors.ChainUnavailable: ErrorRow(
         "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *SANDBOX_WITH_BODY)
     ),

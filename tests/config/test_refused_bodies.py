@@ -9,13 +9,8 @@ from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
 
 import pytest
-from django.http import HttpResponse
-from django.test import RequestFactory
-from gunicorn.http.body import Body, LengthReader
-from gunicorn.http.unreader import SocketUnreader
 
-from sweepapi.api.requests import draining
-from sweepapi.api.requests.draining import DrainBodyMiddleware
+from config.incoming import MAX_BODY_BYTES
 
 LARGE = b" " * 10_000_000  # more than the kernel buffers, so that the caller still writes at the refusal
 PIECE_BYTES = 16 * 1024
@@ -97,37 +92,11 @@ def test_a_chunked_body_that_is_malformed_or_cut_off_is_an_invalid_request(port:
         assert error_of(response) == (400, "invalid_request")
 
 
-@pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
-    caller, server = socket.socketpair()
-    with caller, server:
-        yield caller, server
-
-
-def refuse_unread(server: socket.socket, *, content_length: int) -> Body:
-    """Answer a request of this connection without reading its body; returns what is left of it."""
-    body = Body(LengthReader(SocketUnreader(server), content_length))
-    environ = {"CONTENT_LENGTH": str(content_length), "gunicorn.socket": server, "wsgi.input": body}
-    request = RequestFactory().post("/", **environ)
-    assert DrainBodyMiddleware(lambda _request: HttpResponse(status=404))(request).status_code == 404
-    return body
-
-
-def test_a_silent_caller_is_answered_after_a_bounded_wait_and_its_connection_not_reused(
-    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(draining, "MAX_DRAIN_SECONDS", 0.01)
-    _, server = ends
-    server.settimeout(17.0)
-    assert refuse_unread(server, content_length=1).failed, "gunicorn closes the connection by this"
-    assert server.gettimeout() == 17.0
-
-
-def test_no_more_than_the_bound_is_read(
-    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(draining, "MAX_DRAINED_BYTES", 1)
-    caller, server = ends
-    caller.sendall(b" " * 100_000)
-    left = refuse_unread(server, content_length=100_000).read(100_000)
-    assert 0 < len(left) < 100_000
+def test_a_body_above_the_bound_is_refused_before_it_ends(port: int) -> None:
+    head = b"POST /v2/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=ANSWER_SECONDS) as caller:
+        caller.sendall(head + b" " * (MAX_BODY_BYTES + 1))
+        response = HTTPResponse(caller)
+        response.begin()
+        assert error_of(response) == (413, "payload_too_large")
+        assert response.read() == b""
