@@ -32,7 +32,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench abi vectors lock audit clean
+	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ concurrency-mutants: $(CONTRACTS_READY) ## remove each lock, compare-and-set, un
 
 lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the test that finds each
 	@PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.faults
+
+lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have of it meanwhile; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m lab.hostile
 
 forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test

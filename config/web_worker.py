@@ -1,6 +1,6 @@
 """gunicorn's worker with threads, which reads whole requests before a thread gets them, and spreads connections.
 
-A thread that waits for the rest of a request serves nobody: gunicorn's own worker reads in its threads, so that as many
+A thread that waits for the rest of a request serves no one: gunicorn's own worker reads in its threads, so that as many
 sockets as it has threads could stop it. Here one loop reads all connections, and a head and a body have so many seconds
 each in all. A thread only waits for its answer to be taken, in all as long.
 

@@ -14,7 +14,7 @@ from sweepapi.errors import TooManyAtOnce
 from sweepapi.limits.places import SharedPlaces
 from sweepapi.modes import Mode
 
-# Threads that wait for nobody outside; exports take two of them.
+# Threads that do not wait for others; exports take two of them.
 THREADS_FOR_STORED = 4
 PATIENCE_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 1

@@ -122,9 +122,10 @@ def reading_from(url: str) -> Iterator[None]:
         yield
 
 
-def issued_key() -> str:
+def issued_key(mode: str = "test") -> str:
+    """Add a partner, and return a key of it in plaintext."""
     with transaction.atomic():
-        partner = Partner.objects.create(name="Benchmark", payout_wallet=PAYOUT_WALLET)
+        partner = Partner.objects.create(name=f"Benchmark, {mode}", payout_wallet=PAYOUT_WALLET)
         FeeShare.objects.create(partner=partner, share_bps=4000)
-    _, plaintext = ApiKey.issue(partner=partner, name="benchmark", mode="test")
+    _, plaintext = ApiKey.issue(partner=partner, name="benchmark", mode=mode)
     return plaintext

@@ -22,7 +22,7 @@ def taking_place(places: BoundedSemaphore, refusal: SweepApiError) -> Iterator[N
 
 @dataclass
 class SharedPlaces:
-    """Places of which nobody holds more than a share. A few threads may wait a moment for one, in a queue."""
+    """Places of which no one holds more than a share. A few threads may wait a moment for one, in a queue."""
 
     places: int
     share: int

@@ -6,10 +6,12 @@ that returns nonsense fails over like one that does not respond.
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from sweepapi.limits.outage import Outage
 from sweepapi.rpc.calls import Call
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweepapi.rpc.health import Clock
@@ -19,6 +21,7 @@ from sweepapi.rpc.ranking import ProviderState, ranked, states_of
 from sweepapi.rpc.target import Target
 
 MIN_TIMEOUT_SECONDS = 0.05
+PROBE_SECONDS = 2.0  # for each provider
 
 
 @dataclass
@@ -29,6 +32,11 @@ class ProviderPool:
     timeout_seconds: float
     # Methods that were refused the last time; a caller with an alternative saves a round trip by it.
     refused_methods: set[str] = field(default_factory=set, repr=False)
+    _outage: Outage = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Ask beside the requests while no provider answers these."""
+        self._outage = Outage("providers", self._answers)
 
     @classmethod
     def of_urls(
@@ -62,17 +70,19 @@ class ProviderPool:
         """Ask the healthiest provider, and the next one if it fails, until the time is up.
 
         Returns the provider that answered and its results. ``exclude`` leaves some out, for another opinion. Raises
-        ``ChainUnavailableError`` if no provider returned a usable response to every call.
+        ``ChainUnavailableError`` if no provider returned a usable response to every call, and at once while none answers
+        whatever it is queried for.
         """
-        deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
-        providers = [provider for provider in ranked(self.providers) if provider not in exclude]
-        for left, provider in zip(range(len(providers), 0, -1), providers, strict=True):
-            # A provider that hangs uses its own share of the time and leaves the rest to the others.
-            try:
-                return provider, provider.batch(calls, timeout_seconds=_left(deadline, shared_by=left))
-            except BadResponseError:
-                continue  # the provider logged and counted it
-        raise ChainUnavailableError("no provider answered in time")
+        with self._watched():
+            deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)
+            providers = [provider for provider in ranked(self.providers) if provider not in exclude]
+            for left, provider in zip(range(len(providers), 0, -1), providers, strict=True):
+                # A provider that hangs uses its own share of the time and leaves the rest to the others.
+                try:
+                    return provider, provider.batch(calls, timeout_seconds=_left(deadline, shared_by=left))
+                except BadResponseError:
+                    continue  # the provider logged and counted it
+            raise ChainUnavailableError("no provider answered in time")
 
     def ask_together(
         self, calls: Sequence[Call], *, count: int, deadline: float, is_waited_for: bool
@@ -85,13 +95,34 @@ class ProviderPool:
         """
         half = _left(deadline, shared_by=2)
         patience: Patience = usual_patience if is_waited_for else lambda _provider: half
-        return first_answers(
-            ranked(self.providers),
-            lambda one: one.batch(calls, timeout_seconds=_left(deadline)),
-            count=count,
-            deadline=deadline,
-            patience=patience,
-        )
+        with self._watched():
+            return first_answers(
+                ranked(self.providers),
+                lambda one: one.batch(calls, timeout_seconds=_left(deadline)),
+                count=count,
+                deadline=deadline,
+                patience=patience,
+            )
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Refuse at once while no provider answers; suspect that if none did, and all have failed again and again."""
+        if self._outage.is_known:
+            raise ChainUnavailableError("no provider answers")
+        try:
+            yield
+        except ChainUnavailableError:
+            if self.providers and all(one.health.is_open for one in self.providers):
+                self._outage.suspect()
+            raise
+
+    def _answers(self) -> bool:
+        """Whether a provider answers what is always asked first."""
+        for provider in self.providers:
+            with suppress(BadResponseError):
+                provider.batch([proof.call for proof in provider.target.proofs], timeout_seconds=PROBE_SECONDS)
+                return True
+        return False
 
     def ask_all(self, calls: Sequence[Call]) -> list[list[Any]]:
         """Return the results of every provider that answers; raises ``ChainUnavailableError`` if none does."""

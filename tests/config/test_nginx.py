@@ -25,7 +25,7 @@ def mapped(variable: str, status: int) -> str:
     plain, default = dict(rules), dict(rules)["default"]
     patterns = ((name.removeprefix("~"), value) for name, value in rules if name.startswith("~"))
     matched = next((value for pattern, value in patterns if re.search(pattern, str(status))), default)
-    return plain.get(str(status), matched)
+    return str(plain.get(str(status), matched))
 
 
 def body(status: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def test_a_public_bind_without_a_proxy_does_not_start(bind: str, proxies: dict[s
     assert "TRUSTED_PROXIES must name the proxies in front of it." in ended.stderr
 
 
-def listening(family: int, address: object) -> socket.socket:
+def listening(family: int, address: str | tuple[str, int]) -> socket.socket:
     bound = socket.socket(family)
     bound.bind(address)
     return bound

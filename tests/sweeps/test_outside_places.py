@@ -30,7 +30,7 @@ THREE_KEYS = 3
 
 @pytest.fixture(autouse=True)
 def few_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process has two places, of which each share is one, and nobody waits for long."""
+    """The process has two places, of which each share is one, and no one waits for long."""
     monkeypatch.setattr(outside, "PATIENCE_SECONDS", 0)
     places = outside.places_of(ONE_OF_TWO)
     monkeypatch.setattr(outside, "_places", lambda: places)

@@ -11,6 +11,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
 from sweepapi.limits.http_body import read_body
+from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
@@ -19,6 +20,7 @@ WORKERS = 8
 MAX_REQUEST_SECONDS = 3.0
 MAX_RESPONSE_BYTES = 2**20
 MAX_RETRY_AFTER_SECONDS = 3600
+SUSPECTED_AFTER = 3  # calls in a row of which a request had no answer
 
 
 class SwapApi:
@@ -35,12 +37,18 @@ class SwapApi:
         adapter = HTTPAdapter(pool_maxsize=WORKERS * 2, max_retries=0)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
+        self._failures = 0  # calls in a row
+        self._failed: tuple[float, dict[str, str]] = 0.0, {}  # the last one's deadline, by which it is told, and query
+        self._outage = Outage("swap API", self._answers)
 
     def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote]:
         """Return the answer to each request, in order.
 
-        Raises ``SwapApiError`` if one of them could not be answered, or not all within the time limit.
+        Raises ``SwapApiError`` if one of them could not be answered, or not all within the time limit, and at once
+        while the swap API answers no one.
         """
+        if self._outage.is_known:
+            raise SwapApiError("the swap API does not answer")
         deadline = time.monotonic() + self._timeout_seconds
         executor = ThreadPoolExecutor(WORKERS, thread_name_prefix="swap-api")
         try:
@@ -58,17 +66,35 @@ class SwapApi:
         seconds = min(MAX_REQUEST_SECONDS, deadline - time.monotonic())
         if seconds <= 0:
             raise SwapApiError("the swap API did not answer in time")
+        query = query_of(request)
         try:
-            status, headers, body = self._get(query_of(request), seconds)
+            status, headers, body = self._get(query, seconds)
         except (requests.RequestException, HTTPError, ValueError) as error:
+            self._note_failure(deadline, query)
             # Not chained: the text of these errors contains the URL.
             raise SwapApiError(f"the swap API did not answer ({type(error).__name__})") from None
+        self._failures = 0
         if status == requests.codes.ok:
             return quote(parsed(body), request)
         if status == requests.codes.bad_request:
             return no_quote(parsed(body))
         retry_after = _retry_after_seconds(headers) if status == requests.codes.too_many_requests else None
         raise SwapApiError(f"the swap API answered with status {status}", retry_after_seconds=retry_after)
+
+    def _note_failure(self, deadline: float, query: dict[str, str]) -> None:
+        self._failures += self._failed[0] != deadline
+        self._failed = deadline, query
+        if self._failures >= SUSPECTED_AFTER:
+            self._outage.suspect()
+
+    def _answers(self) -> bool:
+        """Whether the last request that failed is answered now, with whatever."""
+        try:
+            self._get(self._failed[1], MAX_REQUEST_SECONDS)
+        except (requests.RequestException, HTTPError, ValueError):
+            return False
+        self._failures = 0
+        return True
 
     def _get(self, query: Mapping[str, str], seconds: float) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and body; the time limit is checked after every chunk."""

@@ -1,4 +1,4 @@
-"""Nobody holds more than a share of the places, and a few wait a moment for one."""
+"""No one holds more than a share of the places, and a few wait a moment for one."""
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -42,7 +42,7 @@ def test_one_waits_in_the_queue_until_a_place_is_free_and_the_next_is_refused_at
         assert [one.exception() for one in others] == [None]
 
 
-def test_who_waits_in_vain_is_refused_and_leaves_the_queue() -> None:
+def test_who_waits_too_long_is_refused_and_leaves_the_queue() -> None:
     places = SharedPlaces(places=1, share=1, queue=1, patience_seconds=0.01)
     with places.taking("a", TooManyAtOnce()):
         for _ in range(3):

@@ -1,11 +1,13 @@
 """A provider that fails, lags or is slow is queried after the others, and one of another chain not at all."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from dev.processes.waiting import wait_until
 from sweepapi.rpc import ProviderPool, provider
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError, PausedError
 from sweepapi.rpc.health import CIRCUIT_FAILURES, HEAD_SECONDS, LATENCY_SECONDS, QUARANTINE_SECONDS
@@ -101,15 +103,44 @@ def test_a_provider_with_an_open_circuit_is_queried_last_until_it_closes(clock: 
     assert order_of(pool) == [0, 1]
 
 
-def test_requests_are_still_made_if_every_circuit_is_open(node: FakeNode) -> None:
+def fail_until_known(pool: ProviderPool) -> None:
+    """Ask until requests are refused without asking."""
+
+    def is_refused_at_once() -> bool:
+        with pytest.raises(ChainUnavailableError) as refused:
+            pool.batch([NUMBER])
+        return str(refused.value) == "no provider answers"
+
+    wait_until(is_refused_at_once, within_seconds=60, what="knowledge of the outage")
+
+
+def test_a_chain_that_keeps_failing_is_answered_at_once_and_probed_until_it_answers(node: FakeNode) -> None:
     pool = pool_of(node.url)
     node.raw = fail
-    for _ in range(CIRCUIT_FAILURES + 1):
-        with pytest.raises(ChainUnavailableError):
-            pool.batch([NUMBER])
+    fail_until_known(pool)
+    asked_by_the_probe = {"eth_chainId", "eth_getBlockByNumber"}
+    node.asked.clear()
+    with pytest.raises(ChainUnavailableError):
+        pool.batch([NUMBER])
+    assert {method for batch in node.asked for method in batch} <= asked_by_the_probe
     node.raw = None
-    assert pool.batch([NUMBER])[0] > 0
+
+    def is_back() -> bool:
+        with suppress(ChainUnavailableError):
+            return bool(pool.batch([NUMBER])[0] > 0)
+        return False
+
+    wait_until(is_back, within_seconds=60, what="the end of the outage")
     assert pool.providers[0].health.failures == 0
+
+
+def test_a_request_that_fails_alone_does_not_make_the_chain_unavailable(node: FakeNode) -> None:
+    pool = pool_of(node.url)
+    node.lacks = {"eth_blockNumber"}
+    for _ in range(CIRCUIT_FAILURES + 2):
+        with pytest.raises(ChainUnavailableError, match="in time"):
+            pool.batch([NUMBER])
+    assert pool.batch([HEAD])
 
 
 def test_a_provider_that_lags_is_queried_after_the_others(chain: LocalChain, node: FakeNode) -> None:

@@ -5,7 +5,7 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from threading import Barrier, Event, Lock
 from typing import Any
@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from spl.token.constants import WRAPPED_SOL_MINT
 
+from dev.processes.waiting import wait_until
 from dev.solana.swap_api.orders import Order, RefusedError
 from dev.solana.swap_api.server import LocalSwapApi, Response
+from sweepapi.limits import outage
 from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote, client
 from sweepapi.solana.swap_api.client import MAX_RESPONSE_BYTES, WORKERS
 from tests.solana_swap_api import serving_documented
@@ -239,3 +241,31 @@ def test_neither_the_url_nor_the_key_is_in_an_error(url: str, key: str) -> None:
     with pytest.raises(SwapApiError) as raised:
         swap_api.quotes([REQUEST])
     assert SECRET not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_swap_api_that_keeps_failing_is_answered_at_once_and_asked_beside_until_it_answers(
+    start: Callable[..., LocalSwapApi], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outage, "PAUSE_SECONDS", 0.01)
+    hung = Event()
+
+    def build_late(order: Order) -> dict[str, Any]:
+        hung.wait()
+        return build(order)
+
+    client = client_of(start(build_late), timeout_seconds=0.2)
+
+    def is_refused_at_once() -> bool:
+        with pytest.raises(SwapApiError) as refused:
+            client.quotes([REQUEST])
+        return str(refused.value) == "the swap API does not answer"
+
+    wait_until(is_refused_at_once, within_seconds=60, what="knowledge of the outage")
+    hung.set()
+
+    def is_back() -> bool:
+        with suppress(SwapApiError):
+            return len(client.quotes([REQUEST])) == 1
+        return False
+
+    wait_until(is_back, within_seconds=60, what="its end")
