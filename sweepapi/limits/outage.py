@@ -1,4 +1,4 @@
-"""Whether a service outside is known to answer nobody, so that requests need not find out one after the other."""
+"""Whether a service outside is known to answer no one, so that requests need not find out one after the other."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from threading import Thread
 from sweepapi.forking import ForkSafeLock
 
 PAUSE_SECONDS = 1.0
-# A service that nobody has asked for this long is not asked either.
+# A service that no one has asked for this long is not asked either.
 FORGOTTEN_AFTER_SECONDS = 60.0
 
 
@@ -27,7 +27,7 @@ class Outage:
 
     @property
     def is_known(self) -> bool:
-        """Whether it would be in vain to ask; a forked process has no thread that says so."""
+        """Whether to ask has no point; a forked process has no thread that says so."""
         self._asked_at = time.monotonic()
         return self._is_down and self._prober is not None and self._prober.is_alive()
 

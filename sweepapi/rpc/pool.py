@@ -70,8 +70,8 @@ class ProviderPool:
         """Ask the healthiest provider, and the next one if it fails, until the time is up.
 
         Returns the provider that answered and its results. ``exclude`` leaves some out, for another opinion. Raises
-        ``ChainUnavailableError`` if no provider returned a usable response to every call, and at once while none answers
-        whatever it is queried for.
+        ``ChainUnavailableError`` if no provider returned a usable response to every call, and at once while none
+        answers whatever it is queried for.
         """
         with self._watched():
             deadline = time.monotonic() + (timeout_seconds or self.timeout_seconds)

@@ -9,7 +9,7 @@ import yaml
 from django.conf import settings
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
-from sweepapi.api.input.parsers import MAX_BODY_BYTES
+from sweepapi.api.input.budgets import MAX_BODY_BYTES
 
 CONFIGURATION = (settings.BASE_DIR / "config" / "nginx" / "nginx.conf").read_text()
 COMPOSE = yaml.safe_load((settings.BASE_DIR / "compose.yaml").read_text())

@@ -46,7 +46,7 @@ def test_an_outage_is_known_until_the_service_answers(answering: Event) -> None:
     wait_until(lambda: not watched.is_known, within_seconds=60, what="its end")
 
 
-def test_a_service_that_nobody_asks_is_not_asked_for_ever(answering: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_that_no_one_asks_is_not_asked_for_ever(answering: Event, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Outage("test", answering.is_set)
     assert not watched.is_known
     watched.suspect()
