@@ -102,6 +102,7 @@ class _SightingOpinion:
     head: Block
     sightings: Mapping[Hashable, Sighting]
     hashes: Mapping[int, str]  # of the blocks that it showed, by height
+    unread: frozenset[str]  # hashes for which it answered neither with a receipt nor with none: it has no opinion
 
     def view(self, subject: Subject, tx_hash: str) -> View:
         sighting = self.sightings[subject.key]
@@ -114,8 +115,8 @@ class _SightingOpinion:
             state=sighting.newest_state,
         )
 
-    def with_blocks(self, blocks: Sequence[Block | None]) -> "_SightingOpinion":
-        hashes = {block.number: block.hash for block in blocks if block is not None}
+    def with_blocks(self, blocks: Sequence[Any]) -> "_SightingOpinion":
+        hashes = {block.number: block.hash for block in blocks if isinstance(block, Block)}
         return replace(self, hashes={**self.hashes, **hashes})
 
     def unplaced_heights(self, subjects: Sequence[Subject]) -> list[int]:
@@ -180,7 +181,13 @@ class _Question:
             )
             for one in self.subjects
         }
-        return _SightingOpinion(provider, head, sightings, {head.number: head.hash})
+        unread = frozenset(
+            tx_hash
+            for one in self.subjects
+            for tx_hash, answer in zip(one.tx_hashes, answers[one.key][0], strict=True)
+            if isinstance(answer, CallFailedError)
+        )
+        return _SightingOpinion(provider, head, sightings, {head.number: head.hash}, unread)
 
 
 @dataclass(frozen=True)
@@ -226,9 +233,11 @@ class _Asking:
         if not asked:
             return list(opinions)
 
-        def blocks(provider: Provider) -> list[Block | None]:
+        def blocks(provider: Provider) -> list[Any]:
             left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
-            return provider.batch([_block_call(height) for height in heights[provider]], timeout_seconds=left)
+            # A block that can't be read must not affect the other subjects.
+            calls = [replace(_block_call(height), error_policy=ErrorPolicy.ANY) for height in heights[provider]]
+            return provider.batch(calls, timeout_seconds=left)
 
         try:
             shown = first_answers(asked, blocks, count=len(asked), deadline=self.deadline)
@@ -252,10 +261,11 @@ def _seen(subject: Subject, opinions: Sequence[_SightingOpinion], pool: Provider
     if not subject.awaits_receipt:
         return {}
     asked = [one for one in opinions if subject.key in one.sightings]
-    weighed = {
-        tx_hash: weigh([one.view(subject, tx_hash) for one in asked], providers=len(pool.providers))
+    views = {
+        tx_hash: [one.view(subject, tx_hash) for one in asked if tx_hash not in one.unread]
         for tx_hash in subject.tx_hashes
     }
+    weighed = {tx_hash: weigh(some, providers=len(pool.providers)) for tx_hash, some in views.items()}
     return {tx_hash: seen for tx_hash, seen in weighed.items() if seen is not None}
 
 

@@ -103,6 +103,20 @@ def test_a_third_provider_is_queried_about_what_two_do_not_show_alike(
     assert [methods.count("eth_getTransactionReceipt") for methods in nodes[2].asked if len(methods) > 1] == [1]
 
 
+def test_what_a_provider_shows_unreadably_is_no_opinion_and_affects_no_other_subject(
+    chain: LocalChain, use_providers: Providers, start_node: Start
+) -> None:
+    unread, unplaced, whole = payment(chain), payment(chain), payment(chain)
+    chain.mine()
+    height = chain.rpc("eth_getTransactionReceipt", unplaced)["blockNumber"]
+    odd, honest = start_node(), start_node()
+    odd.alter = lambda _method, params, result: "0x" if params[:1] in ([unread], [height]) else result
+    subjects = [subject(chain, tx_hash, key=tx_hash) for tx_hash in (unread, unplaced, whole)]
+    seen = ask(use_providers(odd.url, honest.url), *subjects)
+    standings = [seen[tx_hash].seen[tx_hash].standing for tx_hash in (unread, unplaced, whole)]
+    assert standings == [Standing.ALONE, Standing.ALONE, Standing.AGREED]
+
+
 def test_a_request_that_waits_asks_two_providers_only(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
