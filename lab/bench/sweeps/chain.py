@@ -101,9 +101,8 @@ class Chain:
 
     def _multicall(self, transaction: Mapping[str, str], reference: str) -> bytes:
         """Answer the reads of a block's time, and of whether nonces were used by then."""
-        data = transaction["data"].removeprefix(f"0x{AGGREGATE3.selector.hex()}")
         height = self._height(reference)
-        return b'"%s"' % _results([self._value(call, height) for call in _calls(data)]).encode()
+        return b'"%s"' % _results([self._value(call, height) for call in calls_of(transaction["data"])]).encode()
 
     def _value(self, call: str, height: int) -> int:
         if call.startswith(BLOCK_TIMESTAMP.selector.hex()):
@@ -112,8 +111,9 @@ class Chain:
         return int(mined is not None and mined.height <= height)
 
 
-def _calls(arguments: str) -> Iterator[str]:
+def calls_of(data: str) -> Iterator[str]:
     """Yield the calldata of each call of an ``aggregate3``, all as hex digits."""
+    arguments = data.removeprefix(f"0x{AGGREGATE3.selector.hex()}")
 
     def word(start: int) -> int:
         return int(arguments[start : start + _WORD_DIGITS], 16)
