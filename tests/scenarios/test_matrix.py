@@ -46,7 +46,7 @@ def found_by_event(right: Right, who: str) -> Collection[Right]:
 def set_right(column: Column, who: str) -> list[str]:
     """Let providers tell the truth, and return what is wrong then.
 
-    One check does for what was not believed, and its webhooks and entries are those of an execution that everybody
+    One check does for what was not believed, and its webhooks and entries are those of an execution that every provider
     showed from the start. What was believed is right once it is final.
     """
     believed = {name for name, fate in column.fates(MUTATIONS).items() if fate.right in BELIEVED}

@@ -47,7 +47,7 @@ class SeenTransaction:
 
     receipt: Receipt
     standing: Standing
-    states: frozenset[Any] = frozenset()  # the contract's, of those that show it
+    states: frozenset[Any] = frozenset()  # the contract's, of those that decide
 
 
 def weigh(views: Sequence[View], *, providers: int) -> SeenTransaction | None:
@@ -59,8 +59,11 @@ def weigh(views: Sequence[View], *, providers: int) -> SeenTransaction | None:
     receipt = next((view.receipt for view in supporters or views if view.receipt is not None), None)
     if receipt is None:
         return None
-    states = frozenset(view.state for view in supporters) - {None}
-    return SeenTransaction(receipt, _standing(supporters, views, receipt.block_number, providers), states)
+    standing = _standing(supporters, views, receipt.block_number, providers)
+    # Two that agree are believed about the state, too; of one alone, any other that has reached the block may object.
+    has_agreed, height = standing is Standing.AGREED, receipt.block_number
+    heard = supporters if has_agreed else [view for view in views if view.head_number >= height]
+    return SeenTransaction(receipt, standing, frozenset(view.state for view in heard) - {None})
 
 
 def _standing(supporters: Sequence[View], views: Sequence[View], height: int, providers: int) -> Standing:

@@ -83,10 +83,11 @@ def _transactions(followed: FollowedEvmSweep, reading: EvmReading) -> Iterator[T
     known = reading.sighting.seen
     seen = {tx_hash: known[tx_hash] for tx_hash in followed.tx_hashes if tx_hash in known}
     found = reading.finding.seen if reading.finding is not None else None
-    if found is not None:
+    if found is not None and not (found.standing is Standing.ALONE and found.receipt.tx_hash in seen):
         seen.pop(found.receipt.tx_hash, None)
         seen[found.receipt.tx_hash] = found
-    is_explained = any(followed.explains_use(one.receipt) for one in seen.values())
+    was_ended = reading.finding is not None and reading.finding.agreed  # by a cancellation, or on other terms
+    is_explained = was_ended or any(followed.explains_use(one.receipt) for one in seen.values())
     for one in seen.values():
         verdict = _transaction(followed, one.receipt)
         waiting = _missing(followed, one, verdict, reading.sighting, is_explained=is_explained)

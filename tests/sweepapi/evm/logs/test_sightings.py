@@ -103,7 +103,7 @@ def test_a_third_provider_is_queried_about_what_two_do_not_show_alike(
     assert [methods.count("eth_getTransactionReceipt") for methods in nodes[2].asked if len(methods) > 1] == [1]
 
 
-def test_what_a_provider_shows_unreadably_is_no_opinion_and_affects_no_other_subject(
+def test_what_a_provider_shows_unreadably_counts_as_no_opinion_and_affects_no_other_subject(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
     unread, unplaced, whole = payment(chain), payment(chain), payment(chain)

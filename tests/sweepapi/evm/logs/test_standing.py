@@ -73,3 +73,11 @@ def test_what_most_show_is_what_is_seen_with_the_states_of_those_who_show_it() -
     used, unused = replace(HONEST, state=True), replace(REVERTED, state=False)
     assert weigh([unused, used, used], providers=3) == SeenTransaction(RECEIPT, Standing.AGREED, frozenset({True}))
     assert weigh([HONEST, used], providers=2) == SeenTransaction(RECEIPT, Standing.AGREED, frozenset({True}))
+
+
+def test_the_state_at_any_provider_that_has_reached_the_block_counts_beside_one_word() -> None:
+    used = replace(HONEST, state=True)
+    for unused, states in ((NOWHERE, {True, False}), (LAGS, {True})):
+        seen = weigh([used, replace(unused, state=False)], providers=2)
+        assert seen is not None
+        assert (seen.standing, set(seen.states)) == (Standing.ALONE, states)
