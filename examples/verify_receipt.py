@@ -48,7 +48,7 @@ PAID = AMOUNTS[:3]  # where the partner's part is only in our books
 TERMS = {"fee.totalFeeBps", "fee.partnerShareBps"}
 ALL = {
     *("network", "wallet", "outputToken", "executions[].venue", "executions[].executionId"),
-    *(f"executions[].transaction.{name}" for name in ("txHash", "blockNumber", "blockHash", "logIndex")),
+    *(f"executions[].transaction.{name}" for name in ("txHash", "blockNumber", "blockHash", "logPosition")),
 }
 EVENT = {"executions[].event.signature", "executions[].event.fields"}
 FEE = {*TERMS, *(f"fee.{name}" for name in ("settlement", "partnerRecipient", "protocolRecipient"))}

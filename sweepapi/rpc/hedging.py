@@ -26,8 +26,8 @@ class _Asked:
 
 
 @dataclass
-class _Round(Generic[AnswerT]):
-    """One question to several providers."""
+class _Race(Generic[AnswerT]):
+    """One question to several providers, of which the first answers count."""
 
     asked: dict[Future[AnswerT], _Asked] = field(default_factory=dict)  # that have not answered
     answers: dict[Provider, AnswerT] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def first_answers(
     So many providers are queried at once, and the next one for each that fails or is late. Once one has answered, those
     that are late are not waited for. Raises ``ChainUnavailableError`` if no provider answers.
     """
-    current, waiting = _Round[AnswerT](), list(providers)
+    current, waiting = _Race[AnswerT](), list(providers)
     executor = ThreadPoolExecutor(max_workers=max(len(providers), 1))
     try:
         while len(current.answers) < count:

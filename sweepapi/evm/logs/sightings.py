@@ -16,7 +16,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import BLOCK_TIMESTAMP, Read, multicall
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Block, Receipt
-from sweepapi.evm.logs.standing import SeenTransaction, Standing, View, weigh
+from sweepapi.evm.logs.standing import SeenTransaction, Standing, TransactionView, weigh
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
@@ -104,10 +104,10 @@ class _SightingOpinion:
     hashes: Mapping[int, str]  # of the blocks that it showed, by height
     unread: frozenset[str]  # hashes for which it answered neither with a receipt nor with none: it has no opinion
 
-    def view(self, subject: Subject, tx_hash: str) -> View:
+    def view(self, subject: Subject, tx_hash: str) -> TransactionView:
         sighting = self.sightings[subject.key]
         receipt = sighting.receipts[tx_hash]
-        return View(
+        return TransactionView(
             head_number=self.head.number,
             receipt=receipt,
             content=None if receipt is None else subject.content(receipt),
@@ -132,7 +132,7 @@ class _SightingOpinion:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _SightingQuestion:
     """The calls of one round trip, and what the answers to them mean."""
 
     chain: Chain
@@ -201,7 +201,7 @@ class _Asking:
 
     def ask_together(self, subjects: Sequence[Subject], *, count: int) -> list[_SightingOpinion]:
         """Return the opinions of up to this many providers, in which the receipts are placed."""
-        question = _Question(self.chain, subjects, self._state_at())
+        question = _SightingQuestion(self.chain, subjects, self._state_at())
         answers = self.pool.ask_together(
             question.calls, count=count, deadline=self.deadline, is_waited_for=self.is_waited_for
         )
@@ -209,7 +209,7 @@ class _Asking:
 
     def ask_another(self, subjects: Sequence[Subject], *, exclude: Sequence[Provider]) -> _SightingOpinion:
         """Return the opinion of one provider more."""
-        question = _Question(self.chain, subjects, self._state_at())
+        question = _SightingQuestion(self.chain, subjects, self._state_at())
         left = max(self.deadline - time.monotonic(), MIN_TIMEOUT_SECONDS)
         answer = self.pool.ask(question.calls, timeout_seconds=left, exclude=exclude)
         (opinion,) = self._placed(subjects, [question.opinion(*answer)])

@@ -23,7 +23,7 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True)
-class View:
+class TransactionView:
     """What one provider shows of one transaction."""
 
     head_number: int
@@ -50,7 +50,7 @@ class SeenTransaction:
     states: frozenset[Any] = frozenset()  # the contract's, of those that decide
 
 
-def weigh(views: Sequence[View], *, providers: int) -> SeenTransaction | None:
+def weigh(views: Sequence[TransactionView], *, providers: int) -> SeenTransaction | None:
     """Return what these views show of a transaction, of so many configured providers; None if none shows it."""
     placed = [view for view in views if view.is_placed]
     contents = [view.content for view in placed]
@@ -66,7 +66,7 @@ def weigh(views: Sequence[View], *, providers: int) -> SeenTransaction | None:
     return SeenTransaction(receipt, standing, frozenset(view.state for view in heard) - {None})
 
 
-def _standing(supporters: Sequence[View], views: Sequence[View], height: int, providers: int) -> Standing:
+def _standing(supporters: Sequence[TransactionView], views: Sequence[TransactionView], height: int, providers: int) -> Standing:
     if not supporters:
         return Standing.UNPLACED
     if providers == 1:

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from sweepapi.evm.encoding.responses import Receipt
-from sweepapi.evm.logs.standing import SeenTransaction, Standing, View, weigh
+from sweepapi.evm.logs.standing import SeenTransaction, Standing, TransactionView, weigh
 
 BLOCK, FORK = "0x" + "bb" * 32, "0x" + "ff" * 32
 RECEIPT = Receipt("0x" + "aa" * 32, 100, BLOCK, succeeded=True, gas_used=1, logs=())
 
 
-def view(receipt: Receipt | None = RECEIPT, *, head: int = 100, block_hash: str | None = BLOCK) -> View:
+def view(receipt: Receipt | None = RECEIPT, *, head: int = 100, block_hash: str | None = BLOCK) -> TransactionView:
     """Return what an honest provider shows, or one with another receipt, head, or block at the receipt's height."""
-    return View(head, receipt, receipt, None if receipt is None else block_hash, state=None)
+    return TransactionView(head, receipt, receipt, None if receipt is None else block_hash, state=None)
 
 
 HONEST = view()
@@ -50,7 +50,7 @@ LACKS, LAGS, LAGS_FAR = view(None), view(None, head=99), view(None, head=5)
         ([HONEST, LACKS, LACKS], Standing.CONTRADICTED),
     ],
 )
-def test_two_that_show_the_same_in_a_block_of_their_own_decide(views: list[View], standing: Standing) -> None:
+def test_two_that_show_the_same_in_a_block_of_their_own_decide(views: list[TransactionView], standing: Standing) -> None:
     for each in (views, views[::-1]):
         seen = weigh(each, providers=max(len(views), 2))
         assert seen is not None
@@ -58,14 +58,14 @@ def test_two_that_show_the_same_in_a_block_of_their_own_decide(views: list[View]
 
 
 @pytest.mark.parametrize(("shown", "standing"), [(HONEST, Standing.ONLY), (MADE_UP, Standing.UNPLACED)])
-def test_the_only_provider_has_to_show_the_block_too(shown: View, standing: Standing) -> None:
+def test_the_only_provider_has_to_show_the_block_too(shown: TransactionView, standing: Standing) -> None:
     seen = weigh([shown], providers=1)
     assert seen is not None
     assert seen.standing is standing
 
 
 @pytest.mark.parametrize("views", [[], [LACKS], [LACKS, LAGS]])
-def test_what_no_provider_shows_is_not_seen(views: list[View]) -> None:
+def test_what_no_provider_shows_is_not_seen(views: list[TransactionView]) -> None:
     assert weigh(views, providers=2) is None
 
 
