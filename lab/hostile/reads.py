@@ -120,6 +120,7 @@ def _away(port: int, api_key: str, stalling: Sequence[Attack]) -> Section:
     """Open all these sockets at web's own port, and measure how long after the last one a read is answered."""
     rows: list[dict[str, Any]] = []
     for attack in stalling:
+        _seconds_to_answer(port, api_key)  # what came before is over
         with ExitStack() as sockets:
             for _ in range(attack.callers):
                 caller = sockets.enter_context(socket.create_connection(("127.0.0.1", port)))
