@@ -66,7 +66,9 @@ def weigh(views: Sequence[TransactionView], *, providers: int) -> SeenTransactio
     return SeenTransaction(receipt, standing, frozenset(view.state for view in heard) - {None})
 
 
-def _standing(supporters: Sequence[TransactionView], views: Sequence[TransactionView], height: int, providers: int) -> Standing:
+def _standing(
+    supporters: Sequence[TransactionView], views: Sequence[TransactionView], height: int, providers: int
+) -> Standing:
     if not supporters:
         return Standing.UNPLACED
     if providers == 1:

@@ -50,7 +50,9 @@ LACKS, LAGS, LAGS_FAR = view(None), view(None, head=99), view(None, head=5)
         ([HONEST, LACKS, LACKS], Standing.CONTRADICTED),
     ],
 )
-def test_two_that_show_the_same_in_a_block_of_their_own_decide(views: list[TransactionView], standing: Standing) -> None:
+def test_two_that_show_the_same_in_a_block_of_their_own_decide(
+    views: list[TransactionView], standing: Standing
+) -> None:
     for each in (views, views[::-1]):
         seen = weigh(each, providers=max(len(views), 2))
         assert seen is not None
