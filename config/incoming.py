@@ -1,6 +1,6 @@
 """What a connection has sent of its next request, kept until head and body are whole; nothing here waits or answers.
 
-A body is kept up to one byte more than any operation takes, which is enough to refuse it, and the rest is forgotten.
+A body is kept up to a little more than any operation takes, which is enough to refuse it, and the rest is forgotten.
 What can't be understood is handed over as it is: gunicorn's parser refuses it, and reads no further.
 """
 
@@ -8,7 +8,7 @@ import re
 from enum import Enum, auto
 
 MAX_HEAD_BYTES = 64 * 1024
-MAX_KEPT_BODY_BYTES = 2 * 1024 * 1024 + 1
+MAX_KEPT_BODY_BYTES = 2 * 1024 * 1024 + 8 * 1024
 MAX_BODY_BYTES = 32 * 1024 * 1024
 # Each costs a turn of Python, however small it is. Clients send kilobytes in one.
 MAX_CHUNKS = 4_096

@@ -89,7 +89,7 @@ def test_unsafe_settings_are_all_named_at_once_and_no_secret_is_shown(tmp_path: 
 
 def test_a_development_switch_is_refused_where_web_listens_for_others(tmp_path: Path) -> None:
     argv = ["-m", "gunicorn", "--config", "python:config.gunicorn", "--bind", "0.0.0.0:0", "config.wsgi"]
-    ended = start(argv, {"WEB_PROCESSES": "1"}, tmp_path)
+    ended = start(argv, {"WEB_PROCESSES": "1", "TRUSTED_PROXIES": "192.0.2.1"}, tmp_path)
     assert (ended.returncode > 0, "INSECURE_HTTP is for local development" in ended.stderr) == (True, True)
 
 

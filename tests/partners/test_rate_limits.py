@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from partners.limits import validate_limits
 from partners.models import ApiKey, Partner
+from sweepapi.api.input.budgets import LARGEST_BODY_BYTES
 from sweepapi.limits import shared_buckets
 from sweepapi.modes import Mode
 
@@ -154,7 +155,7 @@ def test_refused_bodies_have_a_limit_of_their_own_and_a_key_at_it_can_still_read
 
 def test_a_body_that_is_too_long_or_no_json_is_refused_as_well(api: Client, partner: Partner) -> None:
     limit(partner, refused=2)
-    sent = [(b" " * 300_000, "application/json"), (b"{}", "text/plain"), (b"{}", "application/json")]
+    sent = [(b" " * (LARGEST_BODY_BYTES + 1), "application/json"), (b"{}", "text/plain"), (b"{}", "application/json")]
     assert [api.post(CONFIRM, body, content_type=kind).status_code for body, kind in sent] == [413, 415, 429]
 
 

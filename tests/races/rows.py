@@ -14,6 +14,7 @@ from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
 from sweeps.models import Execution, SkippedToken, Sweep
+from sweeps.models.sandbox import MovedClock, ScriptedTransaction
 from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
@@ -40,6 +41,9 @@ def store_rows() -> None:
     _store_executed(sweep.executions.get())
     _store_scanned()
     _store_delivered(sweep)
+    of_sandbox = {"network": LOCAL, "partner": sweep.partner}
+    ScriptedTransaction.objects.create(**of_sandbox, tx_hash=random_hash(), raw=b"", outcome="reverted", is_held=False)
+    MovedClock.objects.create(**of_sandbox, day=timezone.now().date(), seconds=1)
 
 
 def _store_proven(sweep: Sweep) -> None:

@@ -18,7 +18,7 @@ from dev.processes.supervisor import Supervisor
 
 BIN = Path(sys.executable).parent
 TEST = "test"
-STEP_SECONDS = 20  # far above what any step takes
+STEP_SECONDS = 60  # far above what any step takes, also beside the other parts of the suite
 
 
 class Engines(Supervisor):

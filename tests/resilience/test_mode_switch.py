@@ -39,7 +39,7 @@ class Front:
         """Start a web process in this mode, send new requests there, and stop the one before once it is idle."""
         name, port = f"web-{len(self._names)}", free_port()
         url, old = f"http://127.0.0.1:{port}", self._url
-        sizes = {"WEB_PROCESSES": "1", "WEB_THREADS": "4"}
+        sizes = {"WEB_PROCESSES": "1", "WEB_THREADS": "32"}
         web = Program(
             name=name,
             argv=[str(BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"],

@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from indexer import checks
 from ledger.models import JournalEntry
+from partners import outside
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
 from sweepapi.rpc import ProviderPool
@@ -467,7 +468,11 @@ def test_a_receipt_that_one_of_two_providers_lacks_awaits_their_agreement(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_confirms_of_one_mined_sweep_at_once_all_succeed_and_book_once(app: PartnerApp, api_key: str) -> None:
+def test_fifty_confirms_of_one_mined_sweep_at_once_all_succeed_and_book_once(
+    app: PartnerApp, api_key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = outside.places_of(threads=10 * PARALLEL)
+    monkeypatch.setattr(outside, "_places", lambda: places)
     built = app.build()
     tx_hash = app.execute(built)
 

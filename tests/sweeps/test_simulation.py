@@ -211,7 +211,12 @@ def test_a_token_that_is_worth_less_than_its_gas_is_left_out_or_refused(app: Par
 
 
 def test_a_token_whose_minimum_rounds_to_zero_is_left_out_whatever_gas_costs(app: PartnerApp, node: FakeNode) -> None:
-    node.lacks = ["eth_maxPriorityFeePerGas"]
+    node.lacks = ["eth_feeHistory", "eth_maxPriorityFeePerGas", "eth_gasPrice"]
+    node.alter = lambda method, _params, result: (
+        {name: value for name, value in result.items() if name != "baseFeePerGas"}
+        if method == "eth_getBlockByNumber"
+        else result
+    )
     link, dai = app.chain.token("LINK"), app.chain.token("DAI")
     tokens = [{"mint": link.address, "amount": str(link.units(5))}, {"mint": dai.address, "amount": str(15 * 10**11)}]
     built = app.build(tokens=tokens, outputMint=app.chain.token("USDC").address, onUnroutable="skip")
