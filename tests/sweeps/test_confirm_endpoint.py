@@ -18,6 +18,7 @@ from ledger.models import JournalEntry
 from partners import outside
 from partners.models import ApiKey, Partner
 from sweepapi.modes import Mode
+from sweepapi.postgres import connection as postgres_connection
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep, SweepTransaction
 from sweeps.rails.evm.follow import following
@@ -473,6 +474,7 @@ def test_fifty_confirms_of_one_mined_sweep_at_once_all_succeed_and_book_once(
 ) -> None:
     places = outside.places_of(threads=10 * PARALLEL)
     monkeypatch.setattr(outside, "_places", lambda: places)
+    monkeypatch.setattr(postgres_connection, "CONNECT_SECONDS", 20.0)  # so many at once take longer than usual
     built = app.build()
     tx_hash = app.execute(built)
 
