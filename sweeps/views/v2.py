@@ -173,7 +173,7 @@ class SweepViewSet(StoredSweepViewSet):
         responses={200: V2.state, 202: V2.state, **failures("confirmSweep")},
     )
     def confirm(self, request: Request, sweep_id: str) -> HttpResponse:
-        """Answer 200 with the completed sweep, or 202 while the transaction is not yet found in a block.
+        """Answer 200 with the completed sweep, or 202 while nothing can be concluded; `awaits` says what is missing.
 
         While many requests of yours wait for a chain, the report is stored, and looked up after the answer, 202.
         """
