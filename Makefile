@@ -99,7 +99,7 @@ lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the
 	@PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.faults
 
 lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have of it meanwhile; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m lab.hostile
+	@failed=0; for part in lab.hostile lab.hostile.bodies; do $(PY) -m dev exec -- $(PY) -m $$part || failed=1; done; exit $$failed
 
 lab-bodies: $(CONTRACTS_READY) ## send mutated bodies to every operation; measure what they cost to refuse (15 minutes)
 	@$(PY) -m dev exec -- $(PY) -m lab.hostile.bodies
