@@ -15,6 +15,7 @@ from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.chains_file import load_chains
+from sweepapi.limits.outage import Outage
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool
@@ -49,6 +50,18 @@ def io_inside_transactions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
 def patient(settings: Settings) -> None:
     """Confirms wait for the chain as long as a busy machine needs."""
     settings.CONFIRM_TIMEOUT_SECONDS = 20
+
+
+@pytest.fixture
+def probing() -> None:
+    """Providers that answer no request are probed beside the requests, also for a while after the test."""
+
+
+@pytest.fixture(autouse=True)
+def unprobed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread of an earlier test asks providers, unless the test is about that."""
+    if "probing" not in request.fixturenames:
+        monkeypatch.setattr(Outage, "suspect", lambda _: None)
 
 
 @pytest.fixture

@@ -96,7 +96,8 @@ class Column:
         told_lies = [Lie(self.told[one.name], one.changes) for one in mutations if lies]
         for node in self.nodes:
             node.lies = told_lies if node.is_liar else []
-        with networks.replaced_by(replace(networks.current(), rpc_urls={"local": self.urls})):
+        patient = replace(networks.current(), rpc_urls={"local": self.urls}, rpc_timeout_seconds=20.0)
+        with networks.replaced_by(patient):
             yield
 
     def report(self, mutations: Iterable[Mutation]) -> None:

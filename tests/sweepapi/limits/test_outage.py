@@ -9,6 +9,8 @@ from dev.processes.waiting import wait_until
 from sweepapi.limits import outage
 from sweepapi.limits.outage import Outage
 
+pytestmark = pytest.mark.usefixtures("probing")
+
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:

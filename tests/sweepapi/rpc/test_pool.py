@@ -17,6 +17,8 @@ from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 from tests.sweepapi.rpc.calls import HEAD, NUMBER, ManualClock, pool_of
 
+pytestmark = pytest.mark.usefixtures("probing")
+
 SECRET = "key-in-the-url"
 
 

@@ -33,6 +33,8 @@ from tests.sweepapi.solana.canned_swap_api import (
     refusal,
 )
 
+pytestmark = pytest.mark.usefixtures("probing")
+
 SECRET = "words-of-the-url-and-the-key"
 
 
