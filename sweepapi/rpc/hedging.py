@@ -60,7 +60,7 @@ def first_answers(
     deadline: float,
     patience: Patience = usual_patience,
 ) -> Mapping[Provider, AnswerT]:
-    """Return up to ``count`` usable answers, the first that come; ``deadline`` is in monotonic seconds.
+    """Return up to ``count`` usable answers, the first that come, by provider; ``deadline`` is in monotonic seconds.
 
     So many providers are queried at once, and the next one for each that fails or is late. Once one has answered, those
     that are late are not waited for. Raises ``ChainUnavailableError`` if no provider answers.
@@ -84,4 +84,4 @@ def first_answers(
         raise ChainUnavailableError("no provider answered in time")
     for late in current.asked.values():
         late.provider.health.note_latency(time.monotonic() - late.since)
-    return current.answers
+    return {provider: current.answers[provider] for provider in providers if provider in current.answers}

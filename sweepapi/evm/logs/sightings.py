@@ -252,6 +252,8 @@ def _needs_another(subject: Subject, opinions: Sequence[_SightingOpinion], pool:
     conclusions = [one for sighting in sightings if (one := subject.conclude(sighting)) is not None]
     if any(one.closes for one in conclusions) and all(conclusions.count(one) < 2 for one in conclusions):  # noqa: PLR2004 - two decide
         return True
+    if subject.accepted_height is not None and len(sightings) == 1 and None in sightings[0].receipts.values():
+        return True
     seen = _seen(subject, opinions, pool)
     return any(one.standing in (Standing.ALONE, Standing.CONTRADICTED, Standing.UNPLACED) for one in seen.values())
 

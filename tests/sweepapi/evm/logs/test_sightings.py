@@ -63,13 +63,13 @@ def test_an_unknown_hash_is_looked_up_at_a_second_provider_and_not_at_a_third(
     assert [len(node.asked) for node in nodes] == [1, 1, 0]
 
 
-def test_a_receipt_that_only_the_second_provider_knows_counts(
+def test_a_receipt_that_only_the_second_provider_knows_is_seen_and_contradicted(
     chain: LocalChain, use_providers: Providers, start_node: Start
 ) -> None:
     tx_hash, behind = payment(chain), start_node()
     behind.alter = lambda method, _params, result: None if method == "eth_getTransactionReceipt" else result
-    seen = ask(use_providers(behind.url, chain.world["rpcUrl"]), subject(chain, tx_hash))["one"]
-    assert seen.receipts[tx_hash] is not None
+    seen = ask(use_providers(behind.url, chain.world["rpcUrl"]), subject(chain, tx_hash))["one"].seen[tx_hash]
+    assert (seen.receipt.tx_hash, seen.standing) == (tx_hash, Standing.CONTRADICTED)
 
 
 def test_receipts_are_read_at_two_providers_and_their_blocks_by_one_more_round_trip(
