@@ -1,5 +1,6 @@
 """Whatever one provider does, reads are answered, and nothing closes that another one does not show as well."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dev.processes.waiting import wait_until
 from sweepapi import networks
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.contracts.v5 import IS_NONCE_USED
@@ -76,6 +78,10 @@ def pool_with(nodes: list[FakeNode], clock: ManualClock | None = None) -> Provid
 # --- one provider of several ------------------------------------------------------------------------------------------
 
 
+def no_request_is_under_way() -> bool:
+    return not any(thread.name.startswith("ThreadPoolExecutor") for thread in threading.enumerate())
+
+
 @each_fault
 def test_with_three_providers_the_fault_of_one_hides_and_changes_nothing(
     scene: Scene, start_node: Start, clock: ManualClock, fault: Fault
@@ -85,6 +91,7 @@ def test_with_three_providers_the_fault_of_one_hides_and_changes_nothing(
     with fault(nodes[0]):
         for _ in range(2):  # the second time it is known
             assert scene.is_read_as_it_is(scene.read(pool))
+    wait_until(no_request_is_under_way, within_seconds=60, what="the end of requests that came too late")
     clock.forward(700)
     assert scene.is_read_as_it_is(scene.read(pool))
     assert (ranked(pool.providers)[0].position, pool.state[0].status) == (0, ProviderStatus.HEALTHY), "it recovered"
