@@ -102,6 +102,8 @@ class ExecutionSettlement:
         return (tx for tx in self.candidates if tx.status == status)
 
     def _apply(self, verdict: TransactionVerdict) -> None:
+        if verdict.waiting is not None and self._is_one_invention_too_many(verdict.tx_hash):
+            return
         tx = self._candidate(verdict)
         if verdict.waiting is not None:
             if tx.status == Tx.SUBMITTED:  # what was decided stays so until something else is
@@ -123,6 +125,12 @@ class ExecutionSettlement:
             self._mark(tx, Tx.REVERTED, EventKind.REVERTED, explained or REVERTED)
         else:
             self._mark(tx, Tx.REJECTED, EventKind.REJECTED, reason)
+
+    def _is_one_invention_too_many(self, tx_hash: str) -> bool:
+        """Whether a hash is new and another one that was found waits already: one provider may invent any number."""
+        is_known = any(tx.tx_hash == tx_hash for tx in self.candidates)
+        found = SweepTransaction.Source.DISCOVERED
+        return not is_known and any(tx.source == found for tx in self._with(Tx.SUBMITTED))
 
     def _candidate(self, verdict: TransactionVerdict) -> SweepTransaction:
         """Return the candidate of this hash; a transaction that was discovered becomes one."""

@@ -313,10 +313,10 @@ def found_other_use(sweep: Sweep, receipt: Receipt, *, agreed: bool = True) -> S
     return SearchFinding(hit, None, agreed=agreed, resume_at=None)
 
 
-def found_execution(receipt: Receipt, *, known: bool = True) -> SearchFinding:
+def found_execution(receipt: Receipt, *, known: bool = True, standing: Standing = Standing.AGREED) -> SearchFinding:
     """Return the finding of an execution; its receipt is not ``known`` if no provider returned it."""
     hit = Hit(Event(None, is_hint=True), first_log_of(receipt))
-    seen = SeenTransaction(receipt, Standing.AGREED) if known else None
+    seen = SeenTransaction(receipt, standing) if known else None
     return SearchFinding(hit, seen, agreed=True, resume_at=None)
 
 

@@ -24,7 +24,7 @@ def gas_price_of(head: Block, results: Sequence[Any]) -> GasPrice | None:
     """Return the price from what the node knows; None if that is nothing.
 
     Without a fee history, the base fee is the most that the next block can have. ``eth_gasPrice`` is the sum of both
-    parts, so it stands for the one that is missing.
+    parts, so the missing one follows from it.
     """
     base_fee, priority_fee, price = (None if isinstance(one, CallFailedError) else one for one in results)
     if base_fee is None and head.base_fee is not None:

@@ -20,7 +20,7 @@ from sweepapi.evm.logs.standing import SeenTransaction, Standing, TransactionVie
 from sweepapi.rpc import MIN_TIMEOUT_SECONDS, Call, ErrorPolicy, Provider, ProviderPool
 from sweepapi.rpc.agreement import Opinion, decide, report
 from sweepapi.rpc.errors import CallFailedError, ChainUnavailableError
-from sweepapi.rpc.hedging import first_answers
+from sweepapi.rpc.hedging import Patience, first_answers, usual_patience
 
 
 @dataclass(frozen=True)
@@ -239,8 +239,10 @@ class _Asking:
             calls = [replace(_block_call(height), error_policy=ErrorPolicy.ANY) for height in heights[provider]]
             return provider.batch(calls, timeout_seconds=left)
 
+        # Each has just answered, so a check of the worker waits as long as it can.
+        patience: Patience = usual_patience if self.is_waited_for else lambda _: self.deadline - time.monotonic()
         try:
-            shown = first_answers(asked, blocks, count=len(asked), deadline=self.deadline)
+            shown = first_answers(asked, blocks, count=len(asked), deadline=self.deadline, patience=patience)
         except ChainUnavailableError:
             return list(opinions)
         return [one.with_blocks(shown.get(one.provider, ())) for one in opinions]

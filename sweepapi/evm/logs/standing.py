@@ -18,7 +18,7 @@ class Standing(Enum):
     UNPLACED = "unplaced"  # no provider shows the receipt's block at its height
     CONTRADICTED = "contradicted"
     ALONE = "alone"  # one shows it, and no other one that has reached its block answered
-    ONLY = "only"  # as above, and there is no other one
+    ONLY = "only"  # as above, and no other one is configured
     AGREED = "agreed"  # two show it alike, and fewer show anything else
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from ledger.models import Asset, JournalEntry
+from sweepapi.evm.logs.standing import Standing
 from sweepapi.fees import FeeRates
 from sweepapi.fields import UINT256_MAX
 from sweeps.models import Sweep, SweepTransaction
@@ -13,6 +14,7 @@ from tests.factories.sweeps import (
     block_at,
     evm_reading,
     executed_receipt,
+    found_execution,
     receipt_of,
 )
 from tests.settling import settle
@@ -136,3 +138,13 @@ def test_a_rejected_hash_whose_block_was_replaced_can_still_execute(tx: SweepTra
 def test_a_hash_that_was_not_submitted_is_not_decided(tx: SweepTransaction) -> None:
     stranger = SweepTransaction(sweep=tx.sweep, tx_hash=random_hash())
     assert apply(tx.sweep, evm_reading(executed_receipt(stranger))).status == "pending"
+
+
+def test_one_of_the_transactions_that_a_single_provider_found_waits_at_a_time(sweep: Sweep) -> None:
+    for _ in range(3):
+        invented = SweepTransaction(sweep=sweep, tx_hash=random_hash())
+        finding = found_execution(executed_receipt(invented), standing=Standing.ALONE)
+        sweep = apply(sweep, evm_reading(finding=finding))
+    waiting = sweep.transactions.get()
+    assert (sweep.status, waiting.status, waiting.source) == ("pending", "submitted", "discovered")
+    assert fees_booked(sweep) == []
