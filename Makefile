@@ -15,6 +15,11 @@ SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
+# What the contracts' tests and their analysis depend on; neither runs again before something of it changes.
+CONTRACTS := contracts/foundry.toml contracts/slither.config.json contracts/package-lock.json \
+	$(wildcard $(addsuffix /*,$(addprefix contracts/,src src/* dev test test/* bin erc7730)) contracts/roles.json sweepapi/evm/abi/* tests/vectors/*)
+FORGE_PASSED := contracts/cache/.tested
+SLITHER_PASSED := contracts/cache/.analysed
 
 # The suite in parts that take about as long, each with a PostgreSQL, Redis and chain of its own. `rest` has what no other names.
 SWEEPS_TESTS := tests/sweeps tests/dev tests/lab
@@ -82,11 +87,14 @@ pytest-fast: $(CONTRACTS_READY) $(FEE_SPLITS)
 bare-root: ## run the README's two commands in a new Debian root with nothing but Python, git and make
 	@lab/bare_root.sh
 
+slither: $(SLITHER_PASSED) ## analyse the contracts statically; any finding fails
+
 # Builds from scratch, because slither reads every build it finds.
-slither: $(NODE_READY) $(SLITHER_READY) ## analyse the contracts statically; any finding fails
+$(SLITHER_PASSED): $(CONTRACTS) $(NODE_READY) $(SLITHER_READY)
 	rm -rf contracts/out/slither contracts/cache/slither
 	cd contracts && PATH="$(NODE_BIN):$$PATH" FOUNDRY_PROFILE=slither $(FORGE) build --quiet --build-info src
 	cd contracts && PATH="$(NODE_BIN):$(CURDIR)/contracts/$(dir $(FORGE)):$$PATH" ../.venv-slither/bin/slither .
+	touch $@
 
 # Takes over half an hour, so `test` does not run it.
 mutants: $(CONTRACTS_READY) $(FEE_SPLITS) $(SLITHER_READY) ## run mutation tests of the contracts
@@ -101,10 +109,13 @@ lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the
 lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have of it meanwhile; fails if a target is missed
 	@failed=0; for part in lab.hostile lab.hostile.bodies; do $(PY) -m dev exec -- $(PY) -m $$part || failed=1; done; exit $$failed
 
-forge: $(CONTRACTS_READY) $(FEE_SPLITS) ## run the contracts' tests; check that ABIs and bytecode match the build
+forge: $(FORGE_PASSED) ## run the contracts' tests; check that ABIs and bytecode match the build
+
+$(FORGE_PASSED): $(CONTRACTS) $(CONTRACTS_READY) $(FEE_SPLITS)
 	cd contracts && PATH="$(NODE_BIN):$$PATH" $(FORGE) test
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/export-abi.mjs --check
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/build-record.mjs --check
+	touch $@
 
 invariants: $(CONTRACTS_READY) ## check the contracts' invariants with a million random calls (takes an hour)
 	mkdir -p contracts/cache && : > contracts/cache/invariants.jsonl

@@ -1,5 +1,6 @@
 """Fixtures for all tests: a partner and its clients, the networks, the local chain, and the guard of transactions."""
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from celery import current_app
 from django.conf import settings as django_settings
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from pytest_django import Settings
 
 from partners.models import ApiKey, Partner
@@ -25,7 +26,7 @@ from sweeps.protocol.measured import Measured
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
 from sweeps.rails.solana_v1 import availability as solana_availability
-from tests import fake_node, solana_cluster, solana_swap_api
+from tests import emptying, fake_node, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
@@ -36,6 +37,16 @@ from tests.solana_cluster import SolanaCluster
 from tests.solana_payments import ClusterTreasury
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import SolanaUser
+
+
+def pytest_configure() -> None:
+    TransactionTestCase._fixture_teardown = emptying.empty  # type: ignore[attr-defined]  # noqa: SLF001 Django has no other way
+
+
+def pytest_collection_finish() -> None:
+    """Never search what was imported for garbage, which would take a seventh of the suite."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,10 @@ from config import gunicorn
 START_SECONDS = 60
 
 
-@pytest.mark.parametrize("bind", ["0.0.0.0:0", "[::]:0", "127.0.0.1:0,0.0.0.0:0"])
-@pytest.mark.parametrize("proxies", [{}, {"TRUSTED_PROXIES": ""}])
+@pytest.mark.parametrize(
+    ("bind", "proxies"),
+    [("0.0.0.0:0", {}), ("[::]:0", {"TRUSTED_PROXIES": ""}), ("127.0.0.1:0,0.0.0.0:0", {})],
+)
 def test_a_public_bind_without_a_proxy_does_not_start(bind: str, proxies: dict[str, str]) -> None:
     binds = [argument for one in bind.split(",") for argument in ("--bind", one)]
     environment = {name: value for name, value in os.environ.items() if name != "TRUSTED_PROXIES"}

@@ -119,8 +119,9 @@ class Column:
         return response.status_code, body["data"]["awaits"] if "data" in body else body["error"]["code"]
 
     def check(self, mutations: Iterable[Mutation]) -> None:
-        """Let the worker check the sweeps of these lies that are open."""
+        """Let the worker check the sweeps of these lies that are open, and no other."""
         ids = [self.sweeps[one.name] for one in mutations]
+        Sweep.objects.filter(is_open=True).update(next_check_at=timezone.now() + MINUTE)
         Sweep.objects.filter(id__in=ids, is_open=True).update(
             next_check_at=timezone.now() - MINUTE, watched_block=None, lease_until=None, lease_token=None
         )
