@@ -37,7 +37,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile abi vectors lock audit clean
+	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix abi vectors lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -108,6 +108,9 @@ lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the
 
 lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have of it meanwhile; fails if a target is missed
 	@failed=0; for part in lab.hostile lab.hostile.bodies; do $(PY) -m dev exec -- $(PY) -m $$part || failed=1; done; exit $$failed
+
+lab-matrix: $(CONTRACTS_READY) ## let providers lie about mined transactions in 80 ways; see what web and loop make of it
+	@$(PY) -m dev exec -- $(PY) -m lab.matrix
 
 forge: $(FORGE_PASSED) ## run the contracts' tests; check that ABIs and bytecode match the build
 

@@ -74,6 +74,7 @@ class Mutation:
     reconciliation: Right
     is_silent: bool  # the liar has no opinion: beside it, one word counts after ten seconds
     happened: bool = True  # False: the liar makes the execution up
+    stays: bool = False  # what is believed because of it is corrected once the block is final, and not before
 
     @property
     def is_of_a_batch(self) -> bool:
@@ -101,17 +102,20 @@ def _row(  # noqa: PLR0913, PLR0917 - the columns
     both: Right | None = None,
     silent: bool = False,
     happened: bool = True,
+    stays: bool = False,
 ) -> Mutation:
-    return Mutation(name, changes, beside, only, both or only, follower, reconciliation, silent, happened)
+    return Mutation(name, changes, beside, only, both or only, follower, reconciliation, silent, happened, stays)
 
 
 def _receipt(change: Change) -> Changes:
     return {Part.RECEIPT: change}
 
 
-def _contradicted(name: str, change: Change, *, only: Right, both: Right | None = None) -> Mutation:
+def _contradicted(
+    name: str, change: Change, *, only: Right, both: Right | None = None, stays: bool = False
+) -> Mutation:
     """Return a receipt that the honest one contradicts, and that the event contradicts on the other paths."""
-    return _row(name, _receipt(change), AGREEMENT, only, NOTHING, NOTHING, both=both)
+    return _row(name, _receipt(change), AGREEMENT, only, NOTHING, NOTHING, both=both, stays=stays)
 
 
 def _odd(name: str, changes: Changes) -> Mutation:
@@ -206,8 +210,10 @@ RECEIPTS = (
         NOTHING,
         NOTHING,
     ),
-    _contradicted("a million times the output", own_log(with_gross(lambda gross: gross * FAR)), only=BLOCK, both=OTHER),
-    _contradicted("a hundredth more output", own_log(_gross_a_bit_higher), only=OTHER),
+    _contradicted(
+        "a million times the output", own_log(with_gross(lambda gross: gross * FAR)), only=BLOCK, both=OTHER, stays=True
+    ),
+    _contradicted("a hundredth more output", own_log(_gross_a_bit_higher), only=OTHER, stays=True),
     _contradicted("a unit more output", own_log(with_word(GROSS, lambda gross: gross + 1)), only=REFUSED),
     _contradicted("a unit less for the user", own_log(with_word(USER_AMOUNT, lambda paid: paid - 1)), only=REFUSED),
     _contradicted("another user", own_log(with_topic(2, OTHER_WORD)), only=REFUSED),
@@ -330,6 +336,7 @@ WHOLE = (
         OTHER,
         OTHER,
         OTHER,
+        stays=True,
     ),
     _row(
         "a revert with an unused nonce",
@@ -346,6 +353,7 @@ WHOLE = (
         REFUSED,
         NOTHING,
         NOTHING,
+        stays=True,
     ),
     _row(
         "an execution that did not happen",

@@ -99,8 +99,9 @@ class LyingNode:
     is_liar: bool
     lies: Sequence[Lie] = ()
 
-    def answer(self, batch: Sequence[Mapping[str, Any]]) -> tuple[int, bytes]:
-        """Return HTTP status and body."""
+    def answer(self, asked: Sequence[Mapping[str, Any]] | Mapping[str, Any]) -> tuple[int, bytes]:
+        """Return HTTP status and body; what is asked is a batch or, of a node whose batches failed, one call."""
+        batch = [asked] if isinstance(asked, Mapping) else asked
         about = [lie for lie in self.lies if lie.is_about(batch)]
         responses = []
         for call in batch:
@@ -112,19 +113,20 @@ class LyingNode:
             if Part.ANSWER in lie.changes:
                 status, body = lie.changes[Part.ANSWER](responses, lie.told)
                 return status, body
-        return OK, json.dumps(responses).encode()
+        return OK, json.dumps(responses[0] if asked is not batch else responses).encode()
 
 
 @contextmanager
-def serving(node: LyingNode) -> Iterator[str]:
-    """Serve a node on a free port; yields its URL."""
+def serving(nodes: Sequence[LyingNode]) -> Iterator[Sequence[str]]:
+    """Serve nodes on a free port; yields the URL of each."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         wbufsize = -1  # head and body in one packet
 
         def do_POST(self) -> None:
-            status, body = node.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, body = nodes[int(self.path[1:])].answer(asked)
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -136,5 +138,5 @@ def serving(node: LyingNode) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield [f"http://127.0.0.1:{server.server_address[1]}/{number}" for number in range(len(nodes))]
         server.shutdown()

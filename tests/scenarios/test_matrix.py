@@ -9,11 +9,12 @@ import pytest
 from prometheus_client import REGISTRY
 
 from indexer import following, reconciliation
+from lab.matrix.fates import WHO
 from lab.matrix.mutations import BELIEVED, HONEST, MUTATIONS, NEVER_WRONG, Mutation, Right
 from sweeps.rails.evm.models import ChainHead
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp
-from tests.scenarios.column import WHO, Column
+from tests.scenarios.column import Column
 
 pytestmark = pytest.mark.django_db
 
