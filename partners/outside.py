@@ -4,7 +4,8 @@ A web process has so many threads. What waits takes most of them at the worst, a
 whichever of its keys it uses; so do all test keys together. Reads of what is stored always find a thread.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from partners.authentication import Requester
 from sweepapi.errors import TooManyAtOnce
 from sweepapi.limits.places import SharedPlaces
 from sweepapi.modes import Mode
+from sweepapi.monitoring import metrics
 
 # Threads that do not wait for others; exports take two of them.
 THREADS_FOR_STORED = 4
@@ -27,10 +29,17 @@ def places_of(threads: int) -> SharedPlaces:
     return SharedPlaces(places, share=-(-places // 2), queue=waiting - places, patience_seconds=PATIENCE_SECONDS)
 
 
-def outside_place(requester: Requester) -> AbstractContextManager[None]:
+@contextmanager
+def outside_place(requester: Requester) -> Iterator[None]:
     """Have a place within the block; raises ``TooManyAtOnce`` if none gets free."""
     holder = requester.mode if requester.mode is Mode.TEST else requester.partner_id
-    return _places().taking(holder, TooManyAtOnce(retry_after_seconds=RETRY_AFTER_SECONDS))
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_places().taking(holder, TooManyAtOnce(retry_after_seconds=RETRY_AFTER_SECONDS)))
+        except TooManyAtOnce:
+            metrics.WITHOUT_A_PLACE.labels(requester.mode).inc()
+            raise
+        yield
 
 
 @cache

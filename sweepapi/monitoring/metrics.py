@@ -19,6 +19,11 @@ BUILDS = Counter("sweepapi_builds", "Builds by outcome: built, or the code of th
 RATE_LIMIT_FALLBACKS = Counter(
     "sweepapi_rate_limit_fallback", "Requests that were limited by their process, or not, without Redis.", ["policy"]
 )
+WITHOUT_A_PLACE = Counter(
+    "sweepapi_requests_without_a_place",
+    "Requests that need a chain or another service, and for which no thread of the partner's share was free.",
+    ["mode"],
+)
 WRONG_SECRETS = Counter(
     "sweepapi_wrong_secrets",
     "Keys that were refused, by the id of the key; unknown is for what names no key.",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client, RequestFactory
+from prometheus_client import REGISTRY
 from pytest_django import Settings
 from rest_framework.request import Request
 
@@ -80,6 +81,20 @@ def test_test_keys_of_all_partners_have_a_share_that_leaves_live_ones_theirs(par
             pass
         with outside_place(live):
             pass
+
+
+def test_a_request_without_a_place_is_counted_and_one_that_fails_in_its_place_is_not(partner: Partner) -> None:
+    def counted() -> float:
+        return REGISTRY.get_sample_value("sweepapi_requests_without_a_place_total", {"mode": "live"}) or 0
+
+    first, other, _ = requesters(partner, Mode.LIVE)
+    before = counted()
+    with outside_place(first), pytest.raises(TooManyAtOnce), outside_place(other):
+        pass
+    assert counted() - before == 1
+    with pytest.raises(TooManyAtOnce), outside_place(first):
+        raise TooManyAtOnce(retry_after_seconds=1)
+    assert counted() - before == 1
 
 
 def test_whatever_its_threads_a_process_has_a_place_and_each_share_is_part_of_the_places() -> None:
