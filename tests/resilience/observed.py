@@ -53,7 +53,9 @@ class Observed:
         for name, argv in argvs.items():
             bound = common | {"HEALTH_BIND": f"127.0.0.1:{self.ports[name]}"} | (web if name == "web" else {})
             log = self.engines.folder / f"{name}.log"
-            program = Program(name=name, argv=argv, env=bound, stop_signal=SIGKILL, log=log)
+            # kombu sometimes ends Celery when Redis goes away; as in production it is started again.
+            restarts = name == "celery"
+            program = Program(name=name, argv=argv, env=bound, stop_signal=SIGKILL, log=log, restarts=restarts)
             self.engines.start(program, ready=lambda: True)  # side by side
         for name in GROUPS:
             self.engines.wait(partial(self.is_alive, name), within_seconds=START_SECONDS, what=f"start of {name}")
@@ -81,7 +83,10 @@ class Observed:
             self.engines.wait_for(partial(self._is, group, status, failed), f"{group}'s being {status}")
 
     def _is(self, group: str, status: str, failed: set[str] | None) -> bool:
-        body = self.ask(group, "/readyz").body
+        try:
+            body = self.ask(group, "/readyz").body
+        except requests.ConnectionError:  # it is being started again
+            return False
         reasons = {name for name, outcome in body["checks"].items() if outcome != "passed"}
         return bool(body["status"] == status) and failed in (None, reasons)
 

@@ -123,7 +123,7 @@ def test_while_the_database_is_frozen_all_answer_at_once(observed: Observed, eng
 
 def test_without_redis_all_are_degraded_and_ready(observed: Observed, engines: Engines) -> None:
     engines.stop_named("redis")
-    observed.wait_for_status("degraded", "web")
+    observed.wait_for_status("degraded", "web", "celery")
     assert answers_at_once(observed, "/readyz") == dict.fromkeys(GROUPS, 200)
     assert observed.ask("web", "/readyz").body["checks"]["redis"] == "failed"
     engines.start_again("redis")
