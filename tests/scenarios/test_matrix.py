@@ -11,6 +11,7 @@ from prometheus_client import REGISTRY
 from indexer import following, reconciliation
 from lab.matrix.fates import WHO
 from lab.matrix.mutations import BELIEVED, HONEST, MUTATIONS, NEVER_WRONG, Mutation, Right
+from sweepapi.rpc import hedging
 from sweeps.rails.evm.models import ChainHead
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp
@@ -23,6 +24,13 @@ Rights = Callable[[Mutation], Collection[Right]]
 ONE_WORD_SECONDS = 10
 HAPPENED = [one for one in MUTATIONS if one.happened]
 each_liar = pytest.mark.parametrize("who", WHO)
+
+
+@pytest.fixture(autouse=True)
+def both_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is late has no opinion, and on a busy machine that might be the honest one."""
+    for name in ("MIN_DELAY_SECONDS", "MAX_DELAY_SECONDS"):
+        monkeypatch.setattr(hedging, name, 20.0)
 
 
 def apart(is_alone: Callable[[Mutation], bool]) -> Iterator[Sequence[Mutation]]:
