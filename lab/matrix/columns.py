@@ -119,11 +119,11 @@ class Column:
         self._finalize()
         with loop(self.supervisor, environment, jobs=RECONCILIATION):
             time.sleep(RECONCILING_SECONDS)
-            self._compare("while lies are told of final blocks")
+            self._compare("while lies are told about final blocks")
         self._tell_the_truth()
         if self.has_honest:  # what every provider hid of final blocks is left to audits
             with loop(self.supervisor, environment, jobs=""):
-                self._await_truth(self._happened(), "once the truth is told of final blocks")
+                self._await_truth(self._happened(), "once the truth is told about final blocks")
 
     def row(self) -> dict[str, Any]:
         return {
