@@ -15,7 +15,8 @@ SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
-# What the contracts' tests and their analysis depend on; neither runs again before something of it changes.
+# What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
+# files that say so, and draws new random inputs each time.
 CONTRACTS := contracts/foundry.toml contracts/slither.config.json contracts/package-lock.json \
 	$(wildcard $(addsuffix /*,$(addprefix contracts/,src src/* dev test test/* bin erc7730)) contracts/roles.json sweepapi/evm/abi/* tests/vectors/*)
 FORGE_PASSED := contracts/cache/.tested

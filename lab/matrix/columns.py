@@ -36,7 +36,10 @@ CALLERS, POLL_SECONDS = 16, 0.5
 LIE_SECONDS = 9.0  # shorter than one word needs
 ONE_WORD_SECONDS = 26.0  # from the lie: ten, and the pause before the check that follows, which is 16 at most
 RECONCILING_SECONDS = 15.0
-MOST_SECONDS, GIVEN_UP_SECONDS = 10.0, 30.0
+MOST_SECONDS, GIVEN_UP_SECONDS = (
+    10.0,
+    90.0,
+)  # the reconciliation has a round each minute, and a closed sweep waits for one
 
 Cell = tuple[str, str]  # a path and the name of a lie
 

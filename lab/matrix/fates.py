@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
+from lab.matrix.changes import GROSS, WORD_DIGITS
 from lab.matrix.mutations import HONEST, NOTHING, OTHER, REFUSED, Mutation, Right
 from lab.matrix.told import Told
 from ledger.models import JournalEntry
@@ -17,8 +18,6 @@ WHO: Mapping[str, tuple[bool, ...]] = {  # which of the providers lie
     "second": (False, True),
     "both": (True, True),
 }
-_WORD_DIGITS, _GROSS = 64, 4  # of the event's data
-
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -66,8 +65,8 @@ def fates(subjects: Mapping[Key, Subject], *, executed: Iterable[str]) -> dict[K
 def _right(told: Told, sweep: Sweep, execution: Execution, tx: SweepTransaction | None, on_chain: set[str]) -> Right:
     if sweep.status == "completed" and tx is not None:
         (own,) = filter(told.is_ours, told.receipt["logs"])
-        start = 2 + _WORD_DIGITS * _GROSS
-        happened = (int(own["data"][start : start + _WORD_DIGITS], 16), told.block_hash)
+        start = 2 + WORD_DIGITS * GROSS
+        happened = (int(own["data"][start : start + WORD_DIGITS], 16), told.block_hash)
         is_honest = (execution.gross_output, tx.block_hash) == happened and told.tx_hash in on_chain
         return HONEST if is_honest else OTHER
     if sweep.status != "pending" or (tx is not None and tx.status != "submitted"):

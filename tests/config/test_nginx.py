@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from django.conf import settings
+from django.urls import reverse
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.budgets import MAX_BODY_BYTES
@@ -72,3 +73,8 @@ def test_nginx_asks_web_where_it_listens() -> None:
     assert "server web:8000;" in CONFIGURATION
     published, listens = COMPOSE["services"]["nginx"]["ports"][0].split(":")
     assert (published, f"listen {listens} " in CONFIGURATION) == ("8000", True)
+
+
+def test_the_document_that_it_slows_down_is_the_one_that_is_served() -> None:
+    (path,) = re.findall(r"location = (\S+) \{\s+limit_req zone=documents ", CONFIGURATION)
+    assert path == reverse("openapi")
