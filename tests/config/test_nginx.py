@@ -9,6 +9,7 @@ import yaml
 from django.conf import settings
 from django.urls import reverse
 
+from partners.limits import DEFAULTS, READ
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.budgets import MAX_BODY_BYTES
 
@@ -78,3 +79,9 @@ def test_nginx_asks_web_where_it_listens() -> None:
 def test_the_document_that_it_slows_down_is_the_one_that_is_served() -> None:
     (path,) = re.findall(r"location = (\S+) \{\s+limit_req zone=documents ", CONFIGURATION)
     assert path == reverse("openapi")
+
+
+def test_who_stays_within_the_limit_of_a_key_does_not_wait_here() -> None:
+    limit = DEFAULTS[READ]
+    assert f"$posting_key zone=keys:10m rate={limit.per_second:.0f}r/s;" in CONFIGURATION
+    assert f"limit_req zone=keys burst={2 * limit.burst} delay={limit.burst};" in CONFIGURATION
