@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import requests
-
 from dev.engines.postgres import RUNTIME
 from dev.engines.solana import LocalCluster
 from dev.keys import address_of
@@ -21,6 +19,7 @@ from dev.ports import free_port
 from dev.processes.errors import DatabaseError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import api_answers
 from dev.world import World
 from sweepapi.startup.needs import KEYS
 
@@ -68,7 +67,7 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     work = [sys.executable, "manage.py", "work"]
     supervisor.launch(Program(name="work", argv=work, env=environment, log=_fresh(log / "work.log"), restarts=True))
     for url in (base_url, fallback_url):
-        supervisor.wait(partial(_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
+        supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
     supervisor.wait(
         lambda: "work_ready" in (log / "work.log").read_text(), within_seconds=START_SECONDS, what="start of the loop"
     )
@@ -112,10 +111,3 @@ def seed_database(world: World, cluster: LocalCluster) -> list[str]:
 def _fresh(log: Path) -> Path:
     log.unlink(missing_ok=True)
     return log
-
-
-def _answers(base_url: str) -> bool:
-    try:
-        return requests.get(f"{base_url}/v2/status", timeout=5).ok
-    except (requests.ConnectionError, requests.Timeout):
-        return False

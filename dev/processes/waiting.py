@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+import requests
+
 from dev.processes.errors import WaitTimeoutError
 
 POLL_SECONDS = 0.02
@@ -15,3 +17,11 @@ def wait_until(condition: Callable[[], bool], *, within_seconds: float, what: st
         if time.monotonic() > deadline:
             raise WaitTimeoutError(f"{what}: not within {within_seconds:g} seconds")
         time.sleep(POLL_SECONDS)
+
+
+def api_answers(base_url: str) -> bool:
+    """Return whether the API there answers at all."""
+    try:
+        return requests.get(f"{base_url}/v2/status", timeout=5).ok
+    except requests.RequestException:
+        return False

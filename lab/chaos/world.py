@@ -12,7 +12,6 @@ from pathlib import Path
 from signal import SIGKILL
 
 import psycopg
-import requests
 
 from dev import service, world
 from dev.chain.chains_file import CHAIN
@@ -21,7 +20,7 @@ from dev.engines.postgres import RUNTIME
 from dev.ports import free_port
 from dev.processes.fleet import Fleet
 from dev.processes.process import Program
-from dev.processes.waiting import wait_until
+from dev.processes.waiting import api_answers, wait_until
 from dev.solana.clusters_file import CLUSTER
 from dev.world import World
 
@@ -78,7 +77,7 @@ class ChaosWorld:
 
     def wait_until_served(self) -> None:
         for url in (*self.base_urls, self.fallback_url):
-            wait_until(partial(is_served, url), within_seconds=START_SECONDS, what=f"the return of {url}")
+            wait_until(partial(api_answers, url), within_seconds=START_SECONDS, what=f"the return of {url}")
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command of manage.py as the operator does, with the service's environment."""
@@ -151,10 +150,3 @@ def _make_commits_durable(local: World) -> None:
     """Have commits survive the server's processes, which the local world otherwise gives up for speed."""
     with psycopg.connect(local.databases.owner, autocommit=True) as connection:
         connection.execute(f"ALTER ROLE {RUNTIME} SET synchronous_commit = on")
-
-
-def is_served(url: str) -> bool:
-    try:
-        return requests.get(f"{url}/v2/status", timeout=5).ok
-    except requests.RequestException:
-        return False

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from statistics import median, quantiles
@@ -17,6 +18,7 @@ import requests
 from dev.ports import free_port
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import api_answers
 from lab.bench.api.connections import NO_ANSWER, Answered, Asker, Request, run
 from lab.bench.report import Section, Target
 from lab.hostile import nginx, switch
@@ -59,7 +61,8 @@ class Front:
             argv = [gunicorn, "--config", "python:config.gunicorn", "config.wsgi"]
             supervisor.launch(Program(name="web", argv=argv, env=environment, log=supervisor.folder / "web.log"))
             front = cls(provider, web_port, nginx.start(supervisor, web_port=web_port, name="nginx"))
-            supervisor.wait(front.answers, within_seconds=START_SECONDS, what="first response of the API")
+            url = f"http://127.0.0.1:{front.nginx_port}"
+            supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what="first response of the API")
             yield front
 
     def settle(self, api_key: str, usual_seconds: float) -> None:
@@ -69,12 +72,6 @@ class Front:
             started = time.monotonic()
             _seconds_to_answer(self.nginx_port, api_key)
             quick = quick + 1 if time.monotonic() - started < MOST_TIMES * usual_seconds else 0
-
-    def answers(self) -> bool:
-        try:
-            return requests.get(f"http://127.0.0.1:{self.nginx_port}/v2/status", timeout=5).ok
-        except (requests.ConnectionError, requests.Timeout):
-            return False
 
 
 def measure(world: dict[str, Any], *, reader_key: str, attacker_key: str, quote: dict[str, Any]) -> list[Section]:

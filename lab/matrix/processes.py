@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-
-import requests
 
 from dev.ports import free_port
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import api_answers
 
 START_SECONDS = 120
 
@@ -23,14 +23,7 @@ def web(supervisor: Supervisor, environment: Mapping[str, str]) -> Iterator[str]
     argv = [str(Path(sys.executable).parent / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
     program = Program(name="web", argv=argv, env={**environment, **bound}, log=supervisor.folder / "web.log")
     child = supervisor.launch(program)
-
-    def answers() -> bool:
-        try:
-            return requests.get(f"{url}/v2/status", timeout=5).ok
-        except (requests.ConnectionError, requests.Timeout):
-            return False
-
-    supervisor.wait(answers, within_seconds=START_SECONDS, what="first response of the API")
+    supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what="first response of the API")
     yield url
     supervisor.stop(child)
 

@@ -3,19 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from threading import Condition, Event
 from typing import Any
 
 import psycopg
 import pytest
-import requests
 
 from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from dev.processes.process import Program
+from dev.processes.waiting import api_answers
 from tests.local_chain import FINAL_AFTER, LocalChain
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, send
@@ -46,7 +46,7 @@ class Front:
             env=self._environment | sizes | {"SERVICE_EVM_BUILD_MODE": mode, "BIND": f"127.0.0.1:{port}"},
             log=self._engines.folder / f"{name}.log",
         )
-        self._engines.start(web, ready=lambda: answers(url))
+        self._engines.start(web, ready=lambda: api_answers(url))
         with self._changed:
             self._url = url
             assert self._changed.wait_for(lambda: not self._requests[old], timeout=STEP_SECONDS)
@@ -66,12 +66,6 @@ class Front:
             with self._changed:
                 self._requests[url] -= 1
                 self._changed.notify_all()
-
-
-def answers(url: str) -> bool:
-    with suppress(requests.ConnectionError):
-        return requests.get(f"{url}/v2/status", timeout=STEP_SECONDS).ok
-    return False
 
 
 @pytest.fixture

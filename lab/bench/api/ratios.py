@@ -7,22 +7,23 @@ reports the hash of a completed sweep.
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import cycle, islice
 from statistics import median
 from typing import Any
 
 from lab.bench.api import usage
-from lab.bench.api.connections import Request, closed_loop, run
+from lab.bench.api.connections import Answered, Request, closed_loop, run
 from lab.bench.api.scene import Scene, Server
 from lab.bench.report import Section, Target
 
 COMPLETED = 300
-CONNECTIONS = 16  # as many as the server has threads
+CONNECTIONS = 16
 WARM_UP, ROUNDS = 64, 15
 # Requests in a round; together with the warm-up fewer than those after which gunicorn starts a process again.
 COUNTS = {"bare view": 600, "status": 600, "repeated confirm": 600, "fresh confirm": 200}
 # Each round waits for its slowest answer, and what else the machine does may hold up the database for seconds.
-_PATIENT = {"DATABASE_CONNECTION_MAX_AGE_SECONDS": "600", "DATABASE_DEADLINE_SECONDS": "30"}
+PATIENT = {"DATABASE_CONNECTION_MAX_AGE_SECONDS": "600", "DATABASE_DEADLINE_SECONDS": "30"}
 LEAST_RATIOS = {"status": 0.9, "repeated confirm": 0.7, "fresh confirm": 0.22}
 
 
@@ -34,14 +35,14 @@ def measure(scene: Scene) -> Section:
     scene.complete(COMPLETED)
     rates: dict[str, list[float]] = defaultdict(list)
     used: dict[str, list[usage.Used]] = defaultdict(list)
-    with scene.server("web", {**scene.bench.environment, **_PATIENT}) as server:
+    with scene.server("web", {**scene.bench.environment, **PATIENT}) as server:
         for kind in COUNTS:
-            _send(server, list(islice(_requests(scene, kind, WARM_UP), WARM_UP)))
+            send(server, list(islice(_requests(scene, kind, WARM_UP), WARM_UP)))
         for _ in range(ROUNDS):
             for kind, count in COUNTS.items():
                 requests = list(_requests(scene, kind, count))
                 before, started = usage.so_far(server.child), time.monotonic()
-                _send(server, requests)
+                send(server, requests)
                 rates[kind].append(count / (time.monotonic() - started))
                 used[kind].append((usage.so_far(server.child) - before).each(count))
     rows = [_row(kind, found, rates["bare view"], used[kind]) for kind, found in rates.items()]
@@ -55,11 +56,10 @@ def measure(scene: Scene) -> Section:
 
 
 def _requests(scene: Scene, kind: str, count: int) -> Iterator[Request]:
-    traffic = scene.traffic
     if kind == "fresh confirm":
-        for sweep_id, tx_hash in scene.execute_unreported(count):
-            yield traffic.confirm(kind, sweep_id, tx_hash)
+        yield from fresh_confirms(scene, count)
         return
+    traffic = scene.traffic
     for sweep_id, tx_hash in islice(cycle(scene.completed.items()), count):
         if kind == "repeated confirm":
             yield traffic.confirm(kind, sweep_id, tx_hash)
@@ -67,12 +67,19 @@ def _requests(scene: Scene, kind: str, count: int) -> Iterator[Request]:
             yield traffic.bare(sweep_id) if kind == "bare view" else traffic.status(sweep_id)
 
 
-def _send(server: Server, requests: list[Request]) -> None:
-    """Send the requests; raises RuntimeError unless all of them are answered 200."""
-    answers = run(lambda: closed_loop(server.port, iter(requests), connections=CONNECTIONS))
+def fresh_confirms(scene: Scene, count: int) -> list[Request]:
+    """Have that many sweeps executed, and return the reports of their hashes."""
+    confirm = partial(scene.traffic.confirm, "fresh confirm")
+    return [confirm(sweep_id, tx_hash) for sweep_id, tx_hash in scene.execute_unreported(count)]
+
+
+def send(server: Server, requests: list[Request], *, connections: int = CONNECTIONS) -> list[Answered]:
+    """Send the requests and return the answers; raises RuntimeError unless all of them are answered 200."""
+    answers = run(lambda: closed_loop(server.port, iter(requests), connections=connections))
     wrong = [answered for answered in answers if answered.status != 200]  # noqa: PLR2004 - OK
     if wrong or len(answers) != len(requests):
         raise RuntimeError(f"{len(answers)} of {len(requests)} were answered, {len(wrong)} not with 200: {wrong[:1]}")
+    return answers
 
 
 def _row(kind: str, rates: list[float], of_bare: list[float], used: list[usage.Used]) -> dict[str, Any]:

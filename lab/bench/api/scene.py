@@ -4,14 +4,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 from uuid import UUID
 
-import requests
-
 from dev.ports import free_port
 from dev.processes.process import Child, Program
+from dev.processes.waiting import api_answers
 from lab.bench.api.connections import HOST
 from lab.bench.api.traffic import Traffic
 from lab.bench.indexer.bench import Bench
@@ -92,12 +92,18 @@ class Scene:
             "python:config.gunicorn",
             "lab.bench.api.wsgi",
         ]
-        bound = {"BIND": f"{HOST}:{port}", "WEB_PROCESSES": str(PROCESSES), "LOG_LEVEL": "INFO"}
+        # One partner sends everything here, and may only use a share of the threads for what waits for a chain.
+        threads = {"WEB_PROCESSES": str(PROCESSES), "WEB_THREADS": "32"}
+        bound = {"BIND": f"{HOST}:{port}", "LOG_LEVEL": "INFO", **threads}
         kept = {"DATABASE_CONNECTION_MAX_AGE_SECONDS": "600", "DATABASE_DEADLINE_SECONDS": "1"}  # as gunicorn has them
         program = Program(name=name, argv=argv, env={**kept, **environment, **bound}, log=log)
         child = self.bench.supervisor.launch(program)
         server = Server(child, port)
-        self.bench.supervisor.wait(server.answers, within_seconds=START_SECONDS, what="first response of the API")
+        self.bench.supervisor.wait(
+            partial(api_answers, f"http://{HOST}:{port}"),
+            within_seconds=START_SECONDS,
+            what="first response of the API",
+        )
         try:
             yield server
         finally:
@@ -110,9 +116,3 @@ class Server:
 
     child: Child
     port: int
-
-    def answers(self) -> bool:
-        try:
-            return requests.get(f"http://{HOST}:{self.port}/v2/status", timeout=5).ok
-        except (requests.ConnectionError, requests.Timeout):
-            return False

@@ -13,6 +13,7 @@ import requests
 from dev.ports import free_port
 from dev.processes.process import Child, Program
 from dev.processes.supervisor import Supervisor
+from dev.processes.waiting import api_answers
 from lab.bench.indexer.processes import cpu_seconds
 from lab.bench.report import Section, Target
 from lab.hostile.bodies.refusing import Refusal
@@ -65,12 +66,5 @@ def _web() -> Iterator[tuple[Child, str]]:
         program = Program(name="web", argv=argv, env=environment, log=supervisor.folder / "web.log")
         child = supervisor.launch(program)
         url = f"http://{_HOST}:{port}"
-        supervisor.wait(lambda: _answers(url), within_seconds=_START_SECONDS, what="first response of the API")
+        supervisor.wait(lambda: api_answers(url), within_seconds=_START_SECONDS, what="first response of the API")
         yield child, url
-
-
-def _answers(url: str) -> bool:
-    try:
-        return requests.get(f"{url}/v2/status", timeout=5).ok
-    except (requests.ConnectionError, requests.Timeout):
-        return False
