@@ -8,6 +8,9 @@ FORGE := node_modules/@foundry-rs/forge-linux-amd64/bin/forge
 # Settings for the checks only, which need no secret.
 CHECK_ENV := DATABASE_URL=postgres://localhost/check ALLOWED_HOSTS=localhost
 
+# Some shells forbid bytecode, and then each of the many processes compiles all modules for itself.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 OPENAPI_READY := docs/openapi-tools/node_modules/.ready
