@@ -9,7 +9,7 @@ from django.test import Client
 from eth_utils.address import to_checksum_address
 
 from partners.models import ApiKey, Partner
-from sweepapi.api.input.serializers import FORBIDDEN_FIELDS
+from sweepapi.api.input.reading import FORBIDDEN_FIELDS
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.rpc import ProviderPool

@@ -239,6 +239,12 @@ def test_a_repeated_parameter_is_refused(api: Client, url: str) -> None:
     assert details_of(response) == {("limit", "duplicate_field")}
 
 
+def test_a_parameter_that_the_key_decides_is_forbidden(api: Client) -> None:
+    response = api.get("/v2/ledger/entries", {"partnerId": "x", "page": "2"})
+    assert error_of(response) == (400, "forbidden_field")
+    assert details_of(response) == {("partnerId", "forbidden_field")}
+
+
 @pytest.mark.parametrize("wallet", ["952c690d972601be14e924356de8a059bbc910b6", "9VMqTbzWzv4T8Y6sk8oopessZq1vcU"])
 def test_a_wallet_of_neither_form_is_answered_with_both(api: Client, wallet: str) -> None:
     (detail,) = api.get(V1, {"wallet": wallet}).json()["error"]["details"]

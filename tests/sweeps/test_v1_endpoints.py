@@ -11,7 +11,7 @@ from solders.pubkey import Pubkey
 from dev.solana.swap_api.server import Response as SwapResponse
 from partners.models import ApiKey, Partner
 from sweepapi.api.input.field_codes import FIELD_CODES
-from sweepapi.api.input.serializers import FORBIDDEN_FIELDS
+from sweepapi.api.input.reading import FORBIDDEN_FIELDS
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import TOKEN, associated_account

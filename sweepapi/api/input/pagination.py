@@ -20,7 +20,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from rest_framework import serializers
 
 from sweepapi.api.input.fields import StrictCharField
-from sweepapi.api.input.reading import printable
+from sweepapi.api.input.reading import FORBIDDEN_FIELDS, forbidden, printable
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.errors import FieldError, InvalidRequest
 from sweepapi.modes import Mode
@@ -94,6 +94,8 @@ class QuerySerializer(StrictSerializer):
         if repeated:
             message = "This parameter occurs twice."
             raise InvalidRequest(details=[FieldError(name, "duplicate_field", message) for name in repeated])
+        if set_by_the_key := FORBIDDEN_FIELDS & parameters.keys():
+            raise forbidden(sorted(set_by_the_key))
         query = cls(data=parameters.dict(), context={"mode": mode})
         query.is_valid(raise_exception=True)
         validated: dict[str, Any] = query.validated_data

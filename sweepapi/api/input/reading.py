@@ -6,13 +6,27 @@ What is over the budget stops the reader; it looks at nothing behind that.
 import json
 import math
 import re
+from collections.abc import Iterable
 from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in the stubs
 from typing import Any
 
 from sweepapi.api.input.budgets import Budget
-from sweepapi.errors import FieldError, InvalidRequest
+from sweepapi.errors import MAX_DETAILS, FieldError, ForbiddenField, InvalidRequest
 
 MAX_NAME_LENGTH = 64
+# Only the API key may set these. No request has a field of such a name at any depth.
+FORBIDDEN_FIELDS = frozenset(
+    {
+        "partnerId",
+        "partnerRecipient",
+        "protocolRecipient",
+        "payoutWallet",
+        "partnerShareBps",
+        "totalFeeBps",
+        "feeBps",
+        "feeShare",
+    }
+)
 
 _SPACE = r"[ \t\n\r]*+"
 _STRING = r'"([^"\\\x00-\x1f]*+)"'  # without escapes, as nearly all are
@@ -29,18 +43,18 @@ _NEXT = re.compile(rf"{_SPACE}([,\]}}])")
 _END = re.compile(rf"{_SPACE}\Z")
 _CHARACTER = re.compile(r"[^ \t\n\r]")
 _WORDS = {"true": True, "false": False, "null": None}
-_NOT_UTF8 = "The body is not valid UTF-8."
 
 
 def read_json(raw: bytes, budget: Budget) -> Any:  # noqa: ANN401 JSON of any shape
-    """Return the JSON value in these bytes; raise InvalidRequest with a sentence on what is wrong with them."""
-    # Bytes that are not UTF-8 become lone surrogates here, and are refused where the reader comes to them.
-    reader = _Reader(raw.decode("utf-8", "surrogateescape"), budget)
+    """Return the JSON value in these bytes.
+
+    Raises InvalidRequest with a sentence on what is wrong with them, and ForbiddenField if nothing else is.
+    """
     try:
-        return reader.document()
+        return _Reader(raw.decode(), budget).document()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The body is not valid UTF-8.") from error
     except json.JSONDecodeError as error:
-        if _has_lone_surrogate(error.doc[error.pos : error.pos + 1]):
-            raise InvalidRequest(_NOT_UTF8) from error
         raise InvalidRequest(f"The body is not valid JSON: line {error.lineno}, column {error.colno}.") from error
 
 
@@ -52,11 +66,14 @@ class _Reader:
         self._budget = budget
         self._names_left, self._items_left = budget.names, budget.items
         self._path: list[str | int] = []  # to the container that is being read
+        self._forbidden: list[str] = []  # places; one more than are shown says that there are more
 
     def document(self) -> Any:  # noqa: ANN401 JSON of any shape
         value, at = self._value(0, None)
         if not _END.match(self._text, at):
             raise self._malformed(at)
+        if self._forbidden:
+            raise forbidden(self._forbidden)
         return value
 
     def _value(self, at: int, place: str | int | None) -> tuple[Any, int]:
@@ -67,7 +84,7 @@ class _Reader:
         end = found.end()
         match found.lastgroup:
             case None:
-                return _encodable(found[1]), end
+                return found[1], end
             case "number":
                 return self._number(found["number"]), end
             case "word":
@@ -94,16 +111,21 @@ class _Reader:
             if self._names_left < 0:
                 raise self._too_much("names", self._budget.names)
             plain = _PLAIN_MEMBER.match(self._text, at)
-            name, at = (_encodable(plain[1]), plain.end()) if plain else self._name(at)
+            if plain:
+                name, text, number, separator = plain.groups()
+                at = plain.end()
+            else:
+                name, at = self._name(at)
             if name in members:
                 problem = FieldError(printable(name), "duplicate_field", "This name occurs twice in one object.")
                 raise InvalidRequest("The body has an object with a duplicate name.", details=[problem])
+            if name in FORBIDDEN_FIELDS and len(self._forbidden) <= MAX_DETAILS:
+                self._forbidden.append(joined([*self._path, name]))
             if plain:
-                members[name] = self._number(plain[3]) if plain[2] is None else _encodable(plain[2])
-                separator = plain[4]
-                continue
-            members[name], at = self._value(at, name)
-            separator, at = self._separator("}", at)
+                members[name] = int(number) if text is None else text
+            else:
+                members[name], at = self._value(at, name)
+                separator, at = self._separator("}", at)
         return members, at
 
     def _list(self, at: int) -> tuple[list[Any], int]:
@@ -118,7 +140,7 @@ class _Reader:
                 raise self._too_much("items", self._budget.items)
             plain = _PLAIN_ITEM.match(self._text, at)
             if plain:
-                items.append(_encodable(plain[1]))
+                items.append(plain[1])
                 separator, at = plain[2], plain.end()
                 continue
             value, at = self._value(at, len(items))
@@ -130,7 +152,7 @@ class _Reader:
         """Read a name and the colon behind it."""
         found = _NAME.match(self._text, at)
         if found is not None:
-            return _encodable(found[1]), found.end()
+            return found[1], found.end()
         opening = _ESCAPED_NAME.match(self._text, at)
         if opening is None:
             raise self._malformed(at)
@@ -144,7 +166,6 @@ class _Reader:
         """Read a string from behind its first quote."""
         value, end = scanstring(self._text, at, True)  # noqa: FBT003 it takes no keywords
         if _has_lone_surrogate(value):
-            _encodable(self._text[at:end])
             raise InvalidRequest("The body has a string with a lone surrogate.")
         return value, end
 
@@ -179,14 +200,6 @@ class _Reader:
         return json.JSONDecodeError("", self._text, found.start() if found else len(self._text))
 
 
-def _encodable(text: str) -> str:
-    if text.isascii():
-        return text
-    if _has_lone_surrogate(text):
-        raise InvalidRequest(_NOT_UTF8)
-    return text
-
-
 def _has_lone_surrogate(text: str) -> bool:
     if text.isascii():
         return False
@@ -195,6 +208,12 @@ def _has_lone_surrogate(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def forbidden(places: Iterable[str]) -> ForbiddenField:
+    """Return the refusal of a request that has forbidden fields at these places."""
+    message = "This is set by your API key and cannot be sent."
+    return ForbiddenField(details=[FieldError(place, "forbidden_field", message) for place in places])
 
 
 def joined(path: list[str | int]) -> str:

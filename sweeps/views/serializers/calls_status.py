@@ -12,19 +12,18 @@ import msgspec
 
 from sweepapi.api.input.budgets import LARGEST_BODY_BYTES, MAX_DEPTH
 from sweepapi.api.input.parsers import RawJSONParser
-from sweepapi.api.input.reading import printable
-from sweepapi.api.input.serializers import FORBIDDEN_FIELDS
-from sweepapi.errors import FieldError, ForbiddenField, InvalidRequest, SweepApiError
+from sweepapi.api.input.reading import FORBIDDEN_FIELDS, forbidden, printable
+from sweepapi.errors import FieldError, InvalidRequest, SweepApiError
 
-# A log of a token's transfer has two containers and some thirty strings in 700 bytes.
-MAX_CONTAINERS = 50_000
-MAX_STRINGS = 200_000
+# A node's log has two containers and some twenty strings, in 430 bytes or more.
+MAX_CONTAINERS = 16_000
+MAX_STRINGS = 100_000
 MAX_RECEIPTS = 256  # some wallets repeat the receipt for each call
 MAX_CHAIN_BYTES = 100
 
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHER_BYTES = bytes(set(range(256)) - {ord('"'), *_STEPS})
-_FORBIDDEN = re.compile(rf'"({"|".join(sorted(FORBIDDEN_FIELDS))})"\s*:'.encode())
+_FORBIDDEN = {name: re.compile(rf'"{name}"\s*:'.encode()) for name in sorted(FORBIDDEN_FIELDS)}
 _PLACE = re.compile(r" - at `\$\.(.*)`\Z", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
 
@@ -61,8 +60,8 @@ class ConfirmParser(RawJSONParser):
 
 def _read(raw: bytes) -> dict[str, Any]:
     _require_bounded(raw)
-    if any(name.encode() in raw for name in FORBIDDEN_FIELDS):
-        _refuse_forbidden(raw)
+    if names := [name for name, member in _FORBIDDEN.items() if name.encode() in raw and member.search(raw)]:
+        raise forbidden(names)
     try:
         raw.decode()
         body = _DECODER.decode(raw)
@@ -85,13 +84,6 @@ def _require_bounded(raw: bytes) -> None:
     outside_strings = b"".join(without_escapes.translate(None, _OTHER_BYTES).split(b'"')[::2])
     if max(accumulate(map(_STEPS.__getitem__, outside_strings)), default=0) > MAX_DEPTH:
         raise InvalidRequest(f"The body is nested more than {MAX_DEPTH} levels deep.")
-
-
-def _refuse_forbidden(raw: bytes) -> None:
-    names = dict.fromkeys(found[1].decode() for found in _FORBIDDEN.finditer(raw))
-    if names:
-        message = "This is set by your API key and cannot be sent."
-        raise ForbiddenField(details=[FieldError(name, "forbidden_field", message) for name in names])
 
 
 def _problem(said: str) -> SweepApiError:

@@ -23,7 +23,7 @@ from tests.sweepapi.api.strict_urls import EchoSerializer
 pytestmark = [pytest.mark.urls("tests.sweepapi.api.strict_urls")]
 
 AMPLE = Budget(names=MAX_BODY_BYTES, items=MAX_BODY_BYTES)
-GARBAGE = b'\xff "no JSON" }]['
+GARBAGE = b'\x00 "no JSON" }]['
 MINT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 JSON = st.recursive(
     st.none()
