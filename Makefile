@@ -26,10 +26,11 @@ FORGE_PASSED := contracts/cache/.tested
 SLITHER_PASSED := contracts/cache/.analysed
 
 # The suite in parts that take about as long, each with a PostgreSQL, Redis and chain of its own. `rest` has what no other names.
-SWEEPS_TESTS := tests/sweeps tests/dev tests/lab
-RAILS_TESTS := tests/sweeps/rails tests/indexer tests/scenarios tests/test_fuzzed_api.py
-WAITING_TESTS := tests/resilience tests/races
-SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-rest
+WAITING_TESTS := tests/resilience
+SWEEPS_TESTS := tests/sweeps tests/lab
+RAILS_TESTS := tests/sweeps/rails tests/indexer tests/test_fuzzed_api.py
+SHARED_TESTS := tests/sweepapi tests/partners tests/scenarios tests/races
+SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-shared pytest-rest
 ignored = $(addprefix --ignore=,$(1))
 
 # What this machine lacks for the environment, as a sentence that make prints as its only line; nothing if all is there.
@@ -55,10 +56,10 @@ rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restor
 dev: $(CONTRACTS_READY) ## run web, the loop, Celery, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
-# Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
+# Five jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
 # longest start first; each prints its output when it is done.
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check
+	@$(MAKE) --no-print-directory --jobs=5 --output-sync=target $(SUITE) forge slither check
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -71,9 +72,10 @@ check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration
 	cd contracts && $(FORGE) fmt --check
 
 pytest-waiting: TESTS := $(WAITING_TESTS)
-pytest-sweeps: TESTS := $(SWEEPS_TESTS) $(call ignored,$(RAILS_TESTS) $(WAITING_TESTS))
+pytest-sweeps: TESTS := $(SWEEPS_TESTS) $(call ignored,$(RAILS_TESTS))
 pytest-rails: TESTS := $(RAILS_TESTS)
-pytest-rest: TESTS := tests $(call ignored,$(SWEEPS_TESTS) $(RAILS_TESTS) $(WAITING_TESTS))
+pytest-shared: TESTS := $(SHARED_TESTS)
+pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
 $(SUITE): $(CONTRACTS_READY) $(FEE_SPLITS)

@@ -36,10 +36,8 @@ CALLERS, POLL_SECONDS = 16, 0.5
 LIE_SECONDS = 9.0  # shorter than one word needs
 ONE_WORD_SECONDS = 26.0  # from the lie: ten, and the pause before the check that follows, which is 16 at most
 RECONCILING_SECONDS = 15.0
-MOST_SECONDS, GIVEN_UP_SECONDS = (
-    10.0,
-    90.0,
-)  # the reconciliation has a round each minute, and a closed sweep waits for one
+MOST_SECONDS = 10.0
+GIVEN_UP_SECONDS = 90.0  # the reconciliation has a round each minute, and a closed sweep waits for one
 
 Cell = tuple[str, str]  # a path and the name of a lie
 
@@ -56,7 +54,7 @@ def measure(service: Service) -> tuple[Section, list[str]]:
         started = time.monotonic()
         with (
             Supervisor(Path(os.environ["DEV_WORLD_FILE"]).parent / "matrix" / who) as supervisor,
-            networks.running(original, WHO[who]) as nodes,
+            networks.running(original, WHO[who], nth=position) as nodes,
         ):
             column = Column(who, supervisor, nodes, copier, original, api_key, position * len(MUTATIONS) * len(PATHS))
             column.run()

@@ -21,6 +21,8 @@ from lab.matrix.told import Told
 NETWORKS: Mapping[str, str] = {
     one.name: f"{CHAIN}{number}" if one.is_of_a_query else CHAIN for number, one in enumerate(MUTATIONS, start=1)
 }
+# More than appear in a run: one for each lie that is told, twice, and one each two seconds.
+BLOCKS_OF_A_RUN = 1_000
 
 
 @dataclass
@@ -64,11 +66,15 @@ def chain_id(network: str) -> int:
 
 
 @contextmanager
-def running(original: Original, liars: Sequence[bool]) -> Iterator[Mapping[str, Network]]:
-    """Serve the nodes of all networks, by their names."""
+def running(original: Original, liars: Sequence[bool], *, nth: int) -> Iterator[Mapping[str, Network]]:
+    """Serve the nodes of all networks, by their names.
+
+    The blocks of the nth run are above those of the runs before it, which were reconciled as final.
+    """
     networks = {}
     for name in dict.fromkeys(NETWORKS.values()):
         chain = Chain(chain_id(name), original)
+        chain.skip(nth * BLOCKS_OF_A_RUN)
         networks[name] = Network(chain, [LyingNode(chain, is_liar=is_liar) for is_liar in liars])
     nodes = [node for network in networks.values() for node in network.nodes]
     with serving(nodes) as urls:
