@@ -134,9 +134,14 @@ def _memory(bench: Bench, numbers: range, settlers: Sequence[Settler]) -> Iterat
 
 
 def _growth_mb(memory: Sequence[tuple[int, list[float]]], sweeps: int) -> float:
-    """Return by how much a process grew at most after the first quarter, in which each loads what it needs."""
-    before = next(held for completed, held in memory if completed >= sweeps / 4)
-    return round(max(late - early for early, late in zip(before, memory[-1][1], strict=True)), 1)
+    """Return by how much a process grew at most from the second quarter to the last one.
+
+    What counts is the least that it held in each: a batch takes memory while it is settled, and gives it back.
+    """
+    second = [held for completed, held in memory if sweeps / 4 <= completed < sweeps / 2]
+    last = [held for completed, held in memory if completed >= sweeps * 3 / 4]
+    least = [[min(of_one) for of_one in zip(*quarter, strict=True)] for quarter in (second, last)]
+    return round(max(late - early for early, late in zip(*least, strict=True)), 1)
 
 
 @contextmanager
