@@ -1,8 +1,11 @@
 """Applies a verdict to one execution of a sweep: to its candidates, its amounts and its journal entry."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from uuid import UUID
 
 import structlog
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from ledger.balances import balance_of, is_available
@@ -52,6 +55,11 @@ def fee_of(sweep: Sweep, execution: Execution, tx_hash: str, amounts: Split) -> 
         partner_fee=amounts.partner_fee,
         settlement=Settlement(sweep.settlement),
     )
+
+
+def _report_one_word(network: str, sweep_id: UUID, tx_hash: str) -> None:
+    metrics.ONE_WORD_ACCEPTANCES.labels(network).inc()
+    log.warning("accepted_on_one_word", sweep_id=str(sweep_id), tx_hash=tx_hash)
 
 
 class ExecutionSettlement:
@@ -117,8 +125,7 @@ class ExecutionSettlement:
         reason = " ".join(mismatch.message for mismatch in verdict.mismatches)
         if verdict.executed is not None:
             if verdict.is_on_one_word:
-                metrics.ONE_WORD_ACCEPTANCES.labels(self.sweep.network).inc()
-                log.warning("accepted_on_one_word", sweep_id=str(self.sweep.id), tx_hash=tx.tx_hash)
+                transaction.on_commit(partial(_report_one_word, self.sweep.network, self.sweep.id, tx.tx_hash))
             self._execute(tx, verdict.executed)
         elif verdict.reverted:
             explained = tx.reason if tx.status == Tx.REVERTED else reason

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import pytest
 from prometheus_client import REGISTRY
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from indexer import following, reconciliation
 from lab.matrix.fates import WHO
@@ -97,7 +98,7 @@ def test_a_confirm_says_what_it_awaits_and_concludes_nothing_that_is_contradicte
 
 @each_liar
 def test_the_worker_concludes_as_a_confirm_does_and_believes_one_word_after_ten_seconds(
-    app: PartnerApp, who: str
+    app: PartnerApp, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, who: str
 ) -> None:
     found = []
     before = on_one_word()
@@ -112,7 +113,8 @@ def test_the_worker_concludes_as_a_confirm_does_and_believes_one_word_after_ten_
                     column.check(group)
                     found += wrong(column, group, lambda one: {one.beside})
                     column.wait(group, 1)
-                    column.check(group)
+                    with django_capture_on_commit_callbacks(execute=True):
+                        column.check(group)
                     found += wrong(column, group, lambda one: {HONEST if one.is_silent else one.beside})
         assert found == []
         silent = [one for one in MUTATIONS if one.is_silent and has_honest(who)]

@@ -140,8 +140,9 @@ def _growth_mb(memory: Sequence[tuple[int, list[float]]], sweeps: int) -> float:
     """
     second = [held for completed, held in memory if sweeps / 4 <= completed < sweeps / 2]
     last = [held for completed, held in memory if completed >= sweeps * 3 / 4]
-    least = [[min(of_one) for of_one in zip(*quarter, strict=True)] for quarter in (second, last)]
-    return round(max(late - early for early, late in zip(*least, strict=True)), 1)
+    least: list[list[float]] = [[min(of_one) for of_one in zip(*quarter, strict=True)] for quarter in (second, last)]
+    growth: float = max(late - early for early, late in zip(*least, strict=True))
+    return round(growth, 1)
 
 
 @contextmanager
