@@ -109,7 +109,7 @@ class PlannedSweep:
 
     @property
     def minimum(self) -> Split:
-        """The split of the minimum gross output."""
+        """The split of the minimum gross output, to which a token that the offer drops adds nothing."""
         return self.fees.split(sum(token.min_output for token in self.tokens))
 
 
@@ -136,11 +136,6 @@ class IssuedSweep:
         """Return when to check the sweep if nothing is reported: as soon as its deadline has passed."""
         return self.deadline + timedelta(seconds=1)
 
-    @property
-    def minimum(self) -> Split:
-        """The split of the signed minimum, which is that of the first offer."""
-        return self.planned.fees.split(sum(identity.min_gross for identity in self.identities))
-
 
 IssuedT_co = TypeVar("IssuedT_co", bound=IssuedSweep, covariant=True)
 
@@ -158,10 +153,6 @@ class Offered(Generic[IssuedT_co]):
     def planned(self) -> PlannedSweep:
         return self.issued.planned
 
-    @property
-    def minimum(self) -> Split:
-        return self.issued.minimum
-
 
 @dataclass(frozen=True)
 class Quoted:
@@ -169,10 +160,6 @@ class Quoted:
 
     rail: "Rail"
     planned: PlannedSweep
-
-    @property
-    def minimum(self) -> Split:
-        return self.planned.minimum
 
 
 # --- Following --------------------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ class OutputAmountsSerializer(serializers.Serializer[Any]):
     symbol = serializers.CharField(source="planned.output.symbol")
     decimals = serializers.IntegerField(source="planned.output.decimals")
     gross = AmountOutputField(source="planned.expected.gross_output")
-    minGross = AmountOutputField(source="minimum.gross_output")
+    minGross = AmountOutputField(source="planned.minimum.gross_output")
     user = AmountOutputField(source="planned.expected.user_amount")
-    minUser = AmountOutputField(source="minimum.user_amount")
+    minUser = AmountOutputField(source="planned.minimum.user_amount")
 
 
 class FeeSummarySerializer(serializers.Serializer[Any]):

@@ -77,6 +77,18 @@ def test_the_new_offer_is_executed_with_the_signature_for_the_first(app: Partner
     assert [token["outcome"] for token in state["tokens"]] == ["swept", "dropped", "swept"]
 
 
+def test_what_is_dropped_counts_neither_as_expected_nor_as_minimum(app: PartnerApp) -> None:
+    built = app.build({"USDC": 3, "LINK": 50, "DAI": 2}, slippageBps=50, onLegFailure="skip")
+    crash_price(app, "LINK")
+    again = refresh(app, built["sweepId"]).json()["data"]
+    output = {name: int(amount) for name, amount in again["estimatedOutput"].items() if "ross" in name or "ser" in name}
+    for token in again["tokens"]:
+        assert int(token["minOutput"]) <= int(token["expectedOutput"]), token
+    assert output["gross"] == sum(int(token["expectedOutput"]) for token in again["tokens"])
+    assert output["minGross"] == sum(int(token["minOutput"]) for token in again["tokens"]) < output["gross"]
+    assert output["minUser"] < output["user"]
+
+
 def test_the_options_of_the_user_are_those_that_the_build_chose(app: PartnerApp) -> None:
     built = app.build({"USDC": 3}, approvals="unlimited", execution={"wallet": {"atomic": "unsupported"}})
     again = refresh(app, built["sweepId"]).json()["data"]
