@@ -25,6 +25,7 @@ PROBLEMS = {
 }
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
+PRICE_IMPACT = "The price impact is {} basis points."
 UNECONOMIC = "Its output of {output} is worth less than the gas of its swap, {gas_share} in the output token."
 
 
@@ -95,3 +96,11 @@ def uneconomic(tokens: Iterable[PlannedToken]) -> Iterator[LeftOut]:
             yield LeftOut.planned(token, "uneconomic", message)
         elif token.floor == 0:
             yield LeftOut.planned(token, "uneconomic", ROUNDS_TO_ZERO)
+
+
+def far_below_price(tokens: Iterable[PlannedToken], *, most_bps: int) -> Iterator[LeftOut]:
+    """Yield the tokens whose price impact is more than this."""
+    for token in tokens:
+        impact_bps = token.economics.price_impact_bps or 0
+        if impact_bps > most_bps:
+            yield LeftOut.planned(token, "price_impact_too_high", PRICE_IMPACT.format(impact_bps))

@@ -183,8 +183,9 @@ class BuildRequestSerializer(SweepRequest):
     onUnroutable = StrictChoiceField(
         choices=["reject", "skip"],
         required=False,
-        help_text="What to do about tokens that can't be swept, or are worth less than the gas that they cost: refuse "
-        "the whole sweep, which is the default, or leave them out and report them in `skippedTokens`.",
+        help_text="What to do about tokens that can't be swept, are worth less than the gas that they cost, or would "
+        "be sold further below their price than `acceptPriceImpactBps` allows: refuse the whole sweep, which is the "
+        "default, or leave them out and report them in `skippedTokens`.",
     )
     onLegFailure = StrictChoiceField(
         choices=["revert", "skip"],

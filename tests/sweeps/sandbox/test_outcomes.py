@@ -69,9 +69,11 @@ def test_a_token_is_refused_with_its_code_by_quotes_and_builds_and_skipped_if_wa
     assert (error_of(refused), {code for _, code in details_of(refused)}) == ((422, code), {detail})
     quoted = tester.app.api.post("/v2/sweep/quote", body, content_type="application/json")
     assert error_of(quoted) == (422, code)
-    if code == "no_route":
-        built = tester.build({"script": COIN, name: amount}, onUnroutable="skip")
-        assert [one["reason"] for one in built["skippedTokens"]] == [detail]
+    built = tester.build({"script": COIN, name: amount}, onUnroutable="skip")
+    assert [one["reason"] for one in built["skippedTokens"]] == [detail]
+    assert built["estimatedOutput"] == tester.build({"script": COIN})["estimatedOutput"]
+    alone = tester.app.post_build(body | {"onUnroutable": "skip"})
+    assert (error_of(alone), {code for _, code in details_of(alone)}) == ((422, code), {detail})
 
 
 def test_a_taxed_token_is_built_with_its_tax_and_completes(tester: SandboxUser) -> None:

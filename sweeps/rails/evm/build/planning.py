@@ -24,7 +24,7 @@ from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market import routing
 from sweepapi.evm.market.reading import Contract, Market, MarketFacts
 from sweepapi.evm.market.routing import RoutingOutcome, SignedFloors
-from sweepapi.evm.pools.types import PoolHop, Route
+from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
@@ -33,14 +33,23 @@ from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.blocked_output import blocks, payout_probes
 from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
 from sweepapi.evm.trial.trying import try_all
-from sweepapi.evm.worth.left_out import NOT_A_TOKEN, PROBLEMS, ROUNDS_TO_ZERO, LeftOut, uneconomic, unswappable
+from sweepapi.evm.worth.left_out import (
+    NOT_A_TOKEN,
+    PROBLEMS,
+    ROUNDS_TO_ZERO,
+    LeftOut,
+    far_below_price,
+    uneconomic,
+    unswappable,
+)
 from sweepapi.evm.worth.valuing import Rates
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.rail import FeeTerms, OutputAsset
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
+from sweeps.rails.evm.build.plan_warnings import plan_warnings
 from sweeps.rails.evm.build.stages import (
     EvmPlanned,
     EvmSimulated,
@@ -53,14 +62,8 @@ from sweeps.rails.evm.build.stages import (
 
 ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
-PRICE_IMPACT = "The price impact is {} basis points."
-ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
 BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
 WOULD_REVERT = "The sweep would revert: {}"
-SIGNS_NOTHING = (
-    "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
-    "only be executed in a batch of calls."
-)
 OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
 BLOCKING_OUTPUT = FieldError(
     "outputMint", "transfer_refused", "The token refuses transfers to the contract or to this wallet."
@@ -147,11 +150,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
         max_skipped=max_skipped,
         head=facts.head,
         used_permit_words=facts.used_permit_words,
-        warnings=[
-            *_symbol_warnings(request, facts),
-            *_router_warnings(minimums.plan),
-            *_wallet_warnings(wallet),
-        ],
+        warnings=list(plan_warnings(request, facts, minimums.plan, wallet)),
         wallet=wallet,
         gas_price=facts.gas_price,
         native_balance=facts.native_balance,
@@ -162,7 +161,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
 
 
 def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> EvmPlanned:
-    """Return a new sweep without the tokens that it can't take, and without those that are not worth their gas.
+    """Return a new sweep without the tokens that it can't take, that are not worth their gas, or cost too much to sell.
 
     Raises ``NoRoute`` if they may not be left out, ``InsufficientOutput`` for a floor of zero, and
     ``PriceImpactTooHigh``.
@@ -173,8 +172,8 @@ def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> 
     left_out = [*unroutable, *worthless]
     _require_leaving_out(planned.request, left_out, of=len(planned.request.tokens))
     left = planned.leaving_out(worthless)
-    refuse_high_impact(planned.request, left.tokens)
-    return replace(left, left_out=left_out)
+    costly = too_costly(planned.request, left.tokens)
+    return replace(left.leaving_out(costly), left_out=[*left_out, *costly])
 
 
 def _require_leaving_out(request: BuildRequest, tokens: Sequence[LeftOut], *, of: int) -> None:
@@ -184,24 +183,25 @@ def _require_leaving_out(request: BuildRequest, tokens: Sequence[LeftOut], *, of
     """
     if not tokens or (request.leaves_out and len(tokens) < of):
         return
-    requested = [token.asset for token in request.tokens]
-    raise NoRoute(
-        details=[FieldError(f"tokens[{requested.index(one.asset)}].mint", one.reason, one.message) for one in tokens]
-    )
+    raise NoRoute(details=_details(request, tokens, "mint"))
 
 
-def refuse_high_impact(request: BuildRequest, tokens: Sequence[EvmToken]) -> None:
-    """Raise ``PriceImpactTooHigh`` for the tokens whose impact is more than the user agreed to."""
-    most = max(settings.PRICE_IMPACT_REFUSAL_BPS, request.accepted_impact_bps or 0)
+def too_costly(request: BuildRequest, tokens: Sequence[EvmToken]) -> list[LeftOut]:
+    """Return the tokens whose price impact is more than the user agreed to.
+
+    Raises ``PriceImpactTooHigh`` unless they may be left out: one token has to be left.
+    """
+    most_bps = max(settings.PRICE_IMPACT_REFUSAL_BPS, request.accepted_impact_bps or 0)
+    costly = list(far_below_price(tokens, most_bps=most_bps))
+    if costly and not (request.leaves_out and len(costly) < len(tokens)):
+        raise PriceImpactTooHigh(details=_details(request, costly, "amount"))
+    return costly
+
+
+def _details(request: BuildRequest, tokens: Sequence[LeftOut], name: str) -> list[FieldError]:
+    """Return what is wrong with these tokens, as of this member of each."""
     requested = [token.asset for token in request.tokens]
-    impacts = {token.asset: token.economics.price_impact_bps or 0 for token in tokens}
-    details = [
-        FieldError(f"tokens[{requested.index(asset)}].amount", "price_impact_too_high", PRICE_IMPACT.format(impact))
-        for asset, impact in impacts.items()
-        if impact > most
-    ]
-    if details:
-        raise PriceImpactTooHigh(details=details)
+    return [FieldError(f"tokens[{requested.index(one.asset)}].{name}", one.reason, one.message) for one in tokens]
 
 
 def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
@@ -295,22 +295,6 @@ def _minimums(request: BuildRequest, fees: FeeTerms, plan: RoutePlan, signed: Si
         router_slippage_bps=settings.ROUTER_LEG_SLIPPAGE_BPS,
         signed=None if signed is None else signed.floors,
     )
-
-
-def _symbol_warnings(request: BuildRequest, facts: MarketFacts) -> Iterator[BuildWarning]:
-    known = [token for token in request.tokens if token.asset in facts.tokens]
-    return symbol_warnings(known, {asset: token.symbol for asset, token in facts.tokens.items()})
-
-
-def _router_warnings(plan: RoutePlan) -> Iterator[BuildWarning]:
-    for asset, way in plan.ways.items():
-        if way.quote is not None and isinstance(way.quote.swap, Route) and len(plan.ways) > 1:
-            yield BuildWarning("router_swap", ROUTER_SWAP, asset)
-
-
-def _wallet_warnings(wallet: WalletFacts) -> Iterator[BuildWarning]:
-    if wallet.answers_eip1271 is False:
-        yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
 
 
 def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:

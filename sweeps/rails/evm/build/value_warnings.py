@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from sweepapi.evm.worth.economics import value_loss_bps
+from sweepapi.evm.worth.left_out import PRICE_IMPACT
 from sweepapi.evm.worth.valuing import Economics, TokenEconomics
 from sweeps.protocol.rail import BuildWarning
-from sweeps.rails.evm.build.planning import PRICE_IMPACT
 from sweeps.rails.evm.build.stages import EvmPlanned
 
 LOSS = "After the fee and its gas, this token brings {} basis points less than it is worth."

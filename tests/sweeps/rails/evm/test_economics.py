@@ -19,7 +19,7 @@ from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
 from sweepapi.fees import FeeRates
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build.planning import refuse_high_impact
+from sweeps.rails.evm.build.planning import too_costly
 from sweeps.rails.evm.build.stages import EvmToken
 
 TOKEN, OTHER, OUTPUT, WRAPPED, DOLLAR, POOL_ADDRESS = (f"0x{digit * 40}" for digit in "123456")
@@ -224,23 +224,23 @@ def losing(impact_bps: int) -> list[EvmToken]:
 
 
 def test_an_impact_above_the_second_setting_is_refused_with_the_token() -> None:
-    refuse_high_impact(request(), losing(settings.PRICE_IMPACT_REFUSAL_BPS))
+    assert too_costly(request(), losing(settings.PRICE_IMPACT_REFUSAL_BPS)) == []
     with pytest.raises(PriceImpactTooHigh) as refused:
-        refuse_high_impact(request(), losing(settings.PRICE_IMPACT_REFUSAL_BPS + 1))
+        too_costly(request(), losing(settings.PRICE_IMPACT_REFUSAL_BPS + 1))
     (detail,) = refused.value.details
     assert (detail.field, detail.code) == ("tokens[1].amount", "price_impact_too_high")
     assert detail.message == "The price impact is 1501 basis points."
 
 
 def test_an_impact_that_the_user_accepted_is_not_refused() -> None:
-    refuse_high_impact(request(accepted_impact_bps=4_000), losing(4_000))
+    assert too_costly(request(accepted_impact_bps=4_000), losing(4_000)) == []
     with pytest.raises(PriceImpactTooHigh):
-        refuse_high_impact(request(accepted_impact_bps=3_999), losing(4_000))
+        too_costly(request(accepted_impact_bps=3_999), losing(4_000))
 
 
 def test_accepting_less_than_the_setting_changes_nothing() -> None:
-    refuse_high_impact(request(accepted_impact_bps=0), losing(settings.PRICE_IMPACT_REFUSAL_BPS))
+    assert too_costly(request(accepted_impact_bps=0), losing(settings.PRICE_IMPACT_REFUSAL_BPS)) == []
 
 
 def test_an_unknown_impact_is_not_refused() -> None:
-    refuse_high_impact(request(), [token(1).valued(replace(RATES, prices=MidPrices({})), IN_FULL, FEES)])
+    assert too_costly(request(), [token(1).valued(replace(RATES, prices=MidPrices({})), IN_FULL, FEES)]) == []
