@@ -4,12 +4,11 @@ Nothing is edited here. Four actions exist: void, and three that only ask the wo
 more at a block that was final, and cancel on chain.
 """
 
-from datetime import datetime
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
@@ -132,8 +131,9 @@ class SweepAdmin(ReadOnly, AdminPages):
         return "open" if sweep.is_open else "closed"
 
     @display(description="Next check")
-    def show_planned_check(self, sweep: Sweep) -> datetime | None:
-        return sweep.planned_check_at
+    def show_planned_check(self, sweep: Sweep) -> str | None:
+        planned = sweep.planned_check_at
+        return None if planned is None else date_format(planned, "DATETIME_FORMAT")
 
     @display(description="Flags")
     def show_flags(self, sweep: Sweep) -> str:

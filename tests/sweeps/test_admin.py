@@ -208,6 +208,14 @@ def test_the_list_shows_what_is_open_and_times_to_the_second(ops: Client) -> Non
     assert missing(text, str(sweep.id), created, ">open<", "partial, reorganised", ">0x60B2…89F7</span>") == []
 
 
+def test_the_page_shows_the_next_check_to_the_second(ops: Client) -> None:
+    sweep = SweepFactory.create()
+    assert sweep.next_check_at is not None
+    text = ops.get(page(sweep)).content.decode()
+    assert missing(text, f"{sweep.next_check_at:%Y-%m-%d %H:%M:%S} UTC") == []
+    assert f"{sweep.next_check_at:%f}" not in text
+
+
 def test_nothing_can_be_added_changed_or_deleted(ops: Client) -> None:
     sweep = SweepFactory.create()
     assert ops.get(reverse("admin:sweeps_sweep_add")).status_code == 403
