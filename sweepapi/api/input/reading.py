@@ -122,7 +122,7 @@ class _Reader:
             if name in FORBIDDEN_FIELDS and len(self._forbidden) <= MAX_DETAILS:
                 self._forbidden.append(joined([*self._path, name]))
             if plain:
-                members[name] = int(number) if text is None else text
+                members[name] = self._number(number) if text is None else text
             else:
                 members[name], at = self._value(at, name)
                 separator, at = self._separator("}", at)
