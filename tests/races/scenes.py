@@ -10,6 +10,7 @@ from django.utils import timezone
 from indexer import checks
 from ledger.entries.reading import postings_of
 from sweepapi import networks
+from sweepapi.evm.logs.standing import Standing
 from sweeps import wake
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.rails.evm.follow.following import EvmReading
@@ -84,6 +85,10 @@ def closed() -> Scene:
 
 def executed(scene: Scene) -> None:
     scene.settle(evm_reading(executed_receipt(scene.tx)))
+
+
+def executed_on_one_word(scene: Scene) -> None:
+    scene.settle(evm_reading(executed_receipt(scene.tx), standing=Standing.ALONE))
 
 
 def reverted(scene: Scene) -> None:

@@ -6,12 +6,15 @@ from typing import Any, TypeVar
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 from kombu import Producer
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from partners.webhooks import outbox
-from sweeps.models import Sweep
+from sweeps.models import Sweep, SweepTransaction
+from sweeps.rails.evm.follow.followed import ONE_WORD_AFTER
+from tests.factories.sweeps import LOCAL
 from tests.races import scenes
 from tests.races.interleaving import Operation
 from tests.races.scenes import Scene
@@ -106,6 +109,21 @@ def test_no_session_dispatches_a_message_before_its_change_is_committed(
         operation(scene)
         assert by_another_session(outbox.dispatch) == 0
     assert outbox.dispatch() == 1
+
+
+def on_one_word() -> float:
+    return REGISTRY.get_sample_value("sweepapi_acceptances_on_one_word_total", {"network": LOCAL}) or 0
+
+
+def test_an_acceptance_on_one_word_is_counted_when_it_is_committed() -> None:
+    scene, before = scenes.reported(), on_one_word()
+    SweepTransaction.objects.update(awaits="agreement", shown_since=timezone.now() - ONE_WORD_AFTER)
+    with transaction.atomic():
+        scenes.executed_on_one_word(scene)
+        transaction.set_rollback(True)
+    assert on_one_word() == before
+    scenes.executed_on_one_word(scene)
+    assert on_one_word() == before + 1
 
 
 def acceptances() -> float:
