@@ -24,7 +24,7 @@ from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market import routing
 from sweepapi.evm.market.reading import Contract, Market, MarketFacts
 from sweepapi.evm.market.routing import RoutingOutcome, SignedFloors
-from sweepapi.evm.pools.types import PoolHop
+from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
@@ -46,10 +46,9 @@ from sweepapi.evm.worth.valuing import Rates
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.protocol.rail import FeeTerms, OutputAsset
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
-from sweeps.rails.evm.build.plan_warnings import plan_warnings
 from sweeps.rails.evm.build.stages import (
     EvmPlanned,
     EvmSimulated,
@@ -62,8 +61,13 @@ from sweeps.rails.evm.build.stages import (
 
 ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
+ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
 BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
 WOULD_REVERT = "The sweep would revert: {}"
+SIGNS_NOTHING = (
+    "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
+    "only be executed in a batch of calls."
+)
 OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
 BLOCKING_OUTPUT = FieldError(
     "outputMint", "transfer_refused", "The token refuses transfers to the contract or to this wallet."
@@ -150,7 +154,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
         max_skipped=max_skipped,
         head=facts.head,
         used_permit_words=facts.used_permit_words,
-        warnings=list(plan_warnings(request, facts, minimums.plan, wallet)),
+        warnings=list(_warnings(request, facts, minimums.plan, wallet)),
         wallet=wallet,
         gas_price=facts.gas_price,
         native_balance=facts.native_balance,
@@ -295,6 +299,19 @@ def _minimums(request: BuildRequest, fees: FeeTerms, plan: RoutePlan, signed: Si
         router_slippage_bps=settings.ROUTER_LEG_SLIPPAGE_BPS,
         signed=None if signed is None else signed.floors,
     )
+
+
+def _warnings(
+    request: BuildRequest, facts: MarketFacts, plan: RoutePlan, wallet: WalletFacts
+) -> Iterator[BuildWarning]:
+    """Yield the warnings about the tokens, and then that about the wallet."""
+    known = [token for token in request.tokens if token.asset in facts.tokens]
+    yield from symbol_warnings(known, {asset: token.symbol for asset, token in facts.tokens.items()})
+    for asset, way in plan.ways.items():
+        if way.quote is not None and isinstance(way.quote.swap, Route) and len(plan.ways) > 1:
+            yield BuildWarning("router_swap", ROUTER_SWAP, asset)
+    if wallet.answers_eip1271 is False:
+        yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
 
 
 def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
