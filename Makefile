@@ -56,10 +56,10 @@ rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restor
 dev: $(CONTRACTS_READY) ## run web, the loop, Celery, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
-# Five jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
+# Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
 # longest start first; each prints its output when it is done.
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=5 --output-sync=target $(SUITE) forge slither check
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
