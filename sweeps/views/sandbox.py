@@ -17,7 +17,7 @@ from sweepapi.api.input.budgets import Budget
 from sweepapi.api.input.parsers import RawJSONParser
 from sweepapi.api.input.reading import read_json
 from sweepapi.api.openapi.schema import failures
-from sweepapi.errors import InvalidRequest, LiveKeyRefused
+from sweepapi.errors import ForbiddenField, InvalidRequest, LiveKeyRefused
 from sweepapi.modes import Mode
 from sweeps.sandbox.faucet import fund
 from sweeps.sandbox.node import node_of
@@ -129,7 +129,7 @@ class SandboxRpcViewSet(ViewSet):
         raw: Any = request.data or b""  # DRF parses no empty body
         try:
             body = read_json(raw, RPC_BUDGET)
-        except InvalidRequest as error:
+        except (InvalidRequest, ForbiddenField) as error:
             return JsonResponse(failure(None, PARSE_ERROR, error.message))
         with outside_place(requester):
             node = node_of(registry, network)

@@ -92,8 +92,10 @@ def test_anything_but_a_call_is_an_invalid_request(tester: SandboxUser, body: ob
     assert code_of(tester.answer(body)) == -32600
 
 
-@pytest.mark.parametrize("raw", [b"{", b"", b"\xff", b'{"id":1,"id":2}', b"[" * 50 + b"]" * 50, b"NaN", b"1e400"])
-def test_malformed_json_is_a_parse_error(tester: SandboxUser, raw: bytes) -> None:
+@pytest.mark.parametrize(
+    "raw", [b"{", b"", b"\xff", b'{"id":1,"id":2}', b'{"feeBps":1}', b"[" * 50 + b"]" * 50, b"NaN", b"1e400"]
+)
+def test_what_is_not_read_as_json_is_a_parse_error(tester: SandboxUser, raw: bytes) -> None:
     response = tester.app.api.post("/v2/sandbox/rpc/local", raw, content_type="application/json")
     assert (response.status_code, code_of(response.json())) == (200, -32700)
 
