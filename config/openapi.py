@@ -115,6 +115,7 @@ SPECTACULAR: dict[str, Any] = {
         "LegFailurePolicy": ["revert", "skip"],
         "ApprovalPolicy": ["exact", "unlimited"],
         "WalletAtomic": ["supported", "ready", "unsupported"],
+        "GasPayer": ["sponsored"],
         "SimulationStatus": ["ok", "reverted", "skipped"],
         "AccountCode": ["none", "contract", "delegated"],
         "SendCallsVersion": ["2.0.0"],

@@ -11,7 +11,7 @@ import requests
 from eth_account import Account
 
 from dev.chain.rpc import Rpc
-from dev.chain.sender import calldata
+from sweepapi.evm.contracts.batch_account import execute_calldata
 
 NATIVE_COIN = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 TIMEOUT_SECONDS = 30
@@ -56,10 +56,18 @@ class SweepApi:
         body = {"chain": chain, "wallet": wallet, "tokens": tokens, "outputMint": output, "slippageBps": slippage_bps}
         return self.call("POST", "/v2/sweep/build", json=body | {"onLegFailure": "skip"} | choices).data
 
-    def discover(self, *, chain: str, wallet: str, output: str, candidates: list[str]) -> dict[str, Any]:
-        """Return which tokens of the wallet are worth sweeping, also those whose names deceive."""
-        body = {"chain": chain, "wallet": wallet, "outputMint": output, "candidates": candidates}
-        return self.call("POST", "/v2/sweep/discover", json=body | {"includeHidden": True}).data
+    def discover(
+        self, *, chain: str, wallet: str, output: str, candidates: list[str], execution: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return which tokens of the wallet are worth sweeping as it can, also those whose names deceive."""
+        body = {
+            "chain": chain,
+            "wallet": wallet,
+            "outputMint": output,
+            "candidates": candidates,
+            "execution": execution,
+        }
+        return self.call("POST", "/v2/sweep/discover", json={**body, "includeHidden": True}).data
 
     def confirm(self, sweep_id: str, tx_hash: str) -> Answer:
         """Report the transaction that the user sent; safe to repeat."""
@@ -154,7 +162,7 @@ class Wallet:
     def send_calls(self, calls: dict[str, Any], *, delegate: str, gas: int) -> str:
         """Make the calls of a ``wallet_sendCalls`` in one transaction, with which the account delegates (EIP-7702).
 
-        The delegate has ``execute((address,bytes)[])``. Returns the hash.
+        The delegate is one that ERC-7821 describes. Returns the hash.
         """
         batch = [(call["to"], bytes.fromhex(call["data"][2:])) for call in calls["calls"]]
         transaction = self._fees_and_nonce()
@@ -165,7 +173,7 @@ class Wallet:
                 "type": 4,
                 "to": self.address,
                 "value": 0,
-                "data": f"0x{calldata('execute((address,bytes)[])', batch).hex()}",
+                "data": f"0x{execute_calldata(batch).hex()}",
                 "gas": gas,
                 "authorizationList": [self._account.sign_authorization(authorized)],
             }

@@ -190,6 +190,10 @@ class InsufficientOutput(SweepApiError):
     """The minimum output rounds to zero."""
 
 
+class Uneconomic(SweepApiError):
+    """The sweep costs its user more than it brings; details has each way to execute it. acceptUneconomic allows it."""
+
+
 class PriceImpactTooHigh(SweepApiError):
     """Some tokens would be sold far below their price; details lists them. acceptPriceImpactBps accepts that."""
 

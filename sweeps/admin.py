@@ -86,7 +86,7 @@ class SweepAdmin(ReadOnly, AdminPages):
                     "output_asset",
                     "show_min_gross",
                     ("slippage_bps", "accepted_impact_bps"),
-                    ("show_approvals", "wallet_atomic"),
+                    ("show_approvals", "wallet_atomic", "gas_is_sponsored"),
                     ("total_fee_bps", "partner_share_bps"),
                     "partner_recipient",
                     "protocol_recipient",

@@ -7,10 +7,9 @@ from eth_account.signers.local import LocalAccount
 
 from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
-from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.contracts.batch_account import execute_calldata
 from tests.local_chain import GAS, LocalChain
 
-EXECUTE = Function("execute((address,bytes)[])")
 DEPLOYER = "0x" + "0e" * 20
 
 
@@ -73,7 +72,7 @@ def send_calls(
     nonce = chain.web3.eth.get_transaction_count(user.address)
     transaction = {
         "to": user.address,
-        "data": "0x" + EXECUTE.encode(calls).hex(),
+        "data": "0x" + execute_calldata(calls).hex(),
         "value": 0,
         "chainId": chain.world["chainId"],
         "nonce": nonce,
@@ -102,3 +101,13 @@ def calls_status_of(chain: LocalChain, tx_hash: str) -> dict[str, Any]:
         "atomic": True,
         "receipts": [{name: receipt[name] for name in reported}],
     }
+
+
+def gas_used(chain: LocalChain, user: LocalAccount, *, since: int) -> int:
+    """Return the gas of the user's transactions in the blocks after this one."""
+    used = 0
+    for number in range(since + 1, chain.web3.eth.block_number + 1):
+        for tx_hash in chain.rpc("eth_getBlockByNumber", hex(number), False)["transactions"]:  # noqa: FBT003 - hashes only
+            receipt = chain.receipt(tx_hash)
+            used += receipt["gasUsed"] if receipt["from"] == user.address else 0
+    return used

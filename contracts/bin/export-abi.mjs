@@ -2,8 +2,8 @@
 // Exports the parts of the build that Python needs into the Python package, so that the service runs without a compiler:
 //   ServiceBatchV4.json             the ABI, a JSON array
 //   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
-//   SimulationWallet.json           {"abi": [...], "deployedBytecode": "0x..."}, code for an eth_call state override
-//   TransferProbe.json              the same
+//   SimulationWallet.json           {"abi": [...], "deployedBytecode": "0x..."}, code for a state override
+//   BatchAccount.json, TransferProbe.json  the same
 // With --check nothing is written; the exit code is 1 if a committed file differs from the build. Run `forge build` first.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -18,6 +18,7 @@ const withCode = (name) => {
 };
 
 const exports = {
+  "BatchAccount.json": withCode("BatchAccount"),
   "ServiceBatchV4.json": artifact("ServiceBatchV4").abi,
   "ServiceBatchV5PartnerFees.json": artifact("ServiceBatchV5PartnerFees").abi,
   "SimulationWallet.json": withCode("SimulationWallet"),

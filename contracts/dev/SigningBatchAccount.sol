@@ -2,7 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
-import {BatchAccount} from "./BatchAccount.sol";
+import {BatchAccount} from "../src/simulation/BatchAccount.sol";
 
 /// @title SigningBatchAccount
 /// @notice A batch account that accepts what the account's own key signed (EIP-1271).

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {Execution} from "@openzeppelin/contracts/interfaces/draft-IERC7579.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {ISweepBatch} from "../src/interfaces/ISweepBatch.sol";
-import {BatchAccount} from "../dev/BatchAccount.sol";
+import {BatchAccount} from "../src/simulation/BatchAccount.sol";
 import {GasMeter} from "./support/GasMeter.sol";
 import {IDomain} from "./support/SweepTest.sol";
 
@@ -16,6 +17,7 @@ contract FirstTimers is GasMeter {
     bytes private constant MEASURED = hex"010203050a14"; // numbers of legs
     bytes32 private constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
+    bytes32 private constant BATCH_MODE = bytes32(uint256(1) << 248); // ERC-7821: one batch, nothing else
     address private batchAccount;
 
     function setUp() public override {
@@ -110,15 +112,15 @@ contract FirstTimers is GasMeter {
     function _bundle(Sweep memory s) private returns (uint256) {
         vm.etch(user, abi.encodePacked(hex"ef0100", batchAccount));
         uint256 count = s.route.legs.length;
-        BatchAccount.Call[] memory calls = new BatchAccount.Call[](count + 1);
+        Execution[] memory calls = new Execution[](count + 1);
         for (uint256 i = 0; i < count; ++i) {
             ISweepBatch.Leg memory leg = s.route.legs[i];
-            calls[i] = BatchAccount.Call(leg.token, abi.encodeCall(IERC20.approve, (address(v5), leg.amount)));
+            calls[i] = Execution(leg.token, 0, abi.encodeCall(IERC20.approve, (address(v5), leg.amount)));
         }
         bytes memory sweep = abi.encodeCall(v5.sweepAsCaller, (s.route, s.authorization, s.authorizationSignature));
-        calls[count] = BatchAccount.Call(address(v5), sweep);
+        calls[count] = Execution(address(v5), 0, sweep);
         vm.prank(user);
-        BatchAccount(user).execute(calls);
+        BatchAccount(payable(user)).execute(BATCH_MODE, abi.encode(calls));
         return vm.lastCallGas().gasTotalUsed;
     }
 }

@@ -30,6 +30,7 @@ interface ISimulationWallet {
         uint256 gasUsed;
         bytes revertData;
         uint256[] warmed;
+        uint256[] approvalsUsed;
         uint256[] allowancesLeft;
         uint256[] balancesBefore;
         uint256[] balancesAfter;
@@ -116,6 +117,8 @@ contract SimulationWalletTest is World {
         assertEq(outcome.gasLimit, 1_000_000);
         assertGt(outcome.gasUsed, 40_000);
         assertEq(outcome.revertData, "");
+        assertGt(outcome.approvalsUsed[0], 22_100); // a slot that was zero, and more
+        assertLt(outcome.approvalsUsed[0], 30_000);
         assertEq(outcome.allowancesLeft[0], 0);
         assertEq(outcome.balancesBefore[0], AMOUNT);
         assertEq(outcome.balancesBefore[1], 0);

@@ -8,6 +8,7 @@ from dev.demo.context import SLIPPAGE_BPS, Context, StepResult
 from dev.demo.reconciliation import reconcile
 from dev.partner_client import Wallet
 
+READY = {"wallet": {"atomic": "ready"}}  # what the wallet says: it makes batches once it is upgraded
 SIMULATION_FAILED, UNECONOMIC, NO_ROUTE = "simulation_failed", "uneconomic", "no_route"
 
 
@@ -15,7 +16,9 @@ def first_timer(context: Context, result: StepResult) -> None:
     """Discover a wallet with a honeypot, a taxed, a worthless and an imitating token, and sweep it with one prompt."""
     wallet = Wallet(context.rpc, f"0x{keccak(b'first-timer').hex()}")
     mixed, output = fill_wallet(context.rpc, context.contracts, context.tokens, wallet.address), context.address("WETH")
-    found = context.ours.discover(chain=context.chain, wallet=wallet.address, output=output, candidates=mixed.all)
+    found = context.ours.discover(
+        chain=context.chain, wallet=wallet.address, output=output, candidates=mixed.all, execution=READY
+    )
     verdicts = {token["mint"]: token["verdict"] for token in found["tokens"]}
     expected = ["sellable", "sellable", "taxed", "uneconomic", "unsellable", "suspect"]
     result.check([verdicts[token] for token in mixed.all] == expected, f"discover says: {', '.join(expected)}")
@@ -28,6 +31,7 @@ def first_timer(context: Context, result: StepResult) -> None:
         output=output,
         slippage_bps=SLIPPAGE_BPS,
         onUnroutable="skip",
+        execution=READY,
     )
     reasons = {token["mint"]: token["reason"] for token in built["skippedTokens"]}
     left_out = {mixed.worthless: UNECONOMIC, mixed.honeypot: SIMULATION_FAILED, mixed.imitating: NO_ROUTE}
@@ -37,7 +41,7 @@ def first_timer(context: Context, result: StepResult) -> None:
     result.check(shown == ("calls", 1, 1), "the wallet can approve and sweep in one batch, with one prompt")
     with deploying(context.rpc, OWNER) as sender:
         delegate = sender.create("BatchAccount")
-    tx_hash = wallet.send_calls(calls["calls"], delegate=delegate, gas=2 * int(calls["gas"]))
+    tx_hash = wallet.send_calls(calls["calls"], delegate=delegate, gas=int(calls["gasLimit"]))
     receipt = context.receipt(tx_hash)
     result.check(receipt["status"] == "0x1", "one transaction made the account a delegated one, approved and swept")
     status = {"version": "2.0.0", "id": tx_hash, "chainId": calls["calls"]["chainId"], "status": 200, "atomic": True}

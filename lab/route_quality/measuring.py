@@ -89,7 +89,7 @@ def planned(market: Market, chain: ModelChain) -> RoutePlan:
     pool, contract = cast("ProviderPool", chain), build.Contract(CONTRACT, ())
     reader = build.Market(CHAIN, pool, LastingFacts(), WALLET, contract, market.output)
     facts = reader.read_facts(swept=tokens, permit_words=[0])
-    quotes = reader.read_quotes(amounts=market.amounts, facts=facts, with_approvals=True)
+    quotes = reader.read_quotes(amounts=market.amounts, facts=facts)
     return routing.find(reader, quotes, signed=None).plan
 
 

@@ -16,6 +16,15 @@ class WalletAtomic(Enum):
 
 
 @dataclass(frozen=True)
+class WalletSays:
+    """What the user's wallet said about itself."""
+
+    atomic: WalletAtomic | None = None  # None if it was not asked
+    takes_gas_limits: bool = False  # whether it takes limits for the single calls of a batch (ERC-8132)
+    gas_is_sponsored: bool = False  # whether someone else pays the gas
+
+
+@dataclass(frozen=True)
 class TokenInput:
     """One token of a request; ``symbol`` and ``decimals`` are hints that are compared with the chain."""
 
@@ -34,6 +43,8 @@ class DiscoverRequest:
     output_asset: str
     candidates: Sequence[str]  # tokens that the wallet may hold, in addition to those that the service knows
     includes_hidden: bool
+    unlimited_approvals: bool = False
+    wallet_says: WalletSays = WalletSays()
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,8 @@ class BuildRequest:
     leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build
     accepted_impact_bps: int | None = None  # the price impact that the user accepts; None if the user was not asked
     unlimited_approvals: bool = False  # approve any amount of a token, so that later sweeps need no approval
-    wallet_atomic: WalletAtomic | None = None  # what the wallet said about batches of calls; None if it was not asked
+    wallet_says: WalletSays = WalletSays()
+    accepts_uneconomic: bool = False  # whether the user agreed to pay more than the sweep brings
     client_reference: str = ""  # chosen by the partner
 
     @classmethod
@@ -64,5 +76,9 @@ class BuildRequest:
             slippage_bps=sweep.slippage_bps,
             accepted_impact_bps=sweep.accepted_impact_bps,
             unlimited_approvals=sweep.unlimited_approvals,
-            wallet_atomic=WalletAtomic(sweep.wallet_atomic) if sweep.wallet_atomic else None,
+            wallet_says=WalletSays(
+                atomic=WalletAtomic(sweep.wallet_atomic) if sweep.wallet_atomic else None,
+                takes_gas_limits=sweep.wallet_takes_gas_limits,
+                gas_is_sponsored=sweep.gas_is_sponsored,
+            ),
         )

@@ -20,6 +20,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "bad-tokens.md"
 WALLET: str = Account.from_key(keccak(b"first-timer")).address
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 NUMBER = re.compile(r"-?[0-9]+")
+READY = {"wallet": {"atomic": "ready"}}
 TOLERANCE = 0.1  # gas prices depend on how many blocks the chain has
 
 
@@ -53,12 +54,12 @@ def _is_close(shown: str, real: str) -> bool:
 
 def test_the_answers_in_the_guide_are_those_of_the_service(app: PartnerApp, mixed: MixedWallet) -> None:
     places = {"chain": app.chain.world["chain"], "wallet": WALLET, "outputMint": app.chain.token("WETH").address}
-    request = places | {"candidates": mixed.all, "includeHidden": True}
+    request = places | {"candidates": mixed.all, "includeHidden": True, "execution": READY}
     response = app.api.post("/v2/sweep/discover", request, content_type="application/json")
     assert_documented(response, path="/v2/sweep/discover")
     found = response.json()["data"]
     tokens = [{"mint": token["mint"], "amount": token["balance"]} for token in found["tokens"]]
-    built = app.build(tokens=tokens, wallet=WALLET, onUnroutable="skip")
+    built = app.build(tokens=tokens, wallet=WALLET, onUnroutable="skip", execution=READY)
     of_discover, of_build = shown_answers()
     assert differences(of_discover, found) == []
     assert differences(of_build, built) == []

@@ -6,7 +6,7 @@ import pytest
 
 from sweepapi.modes import Mode
 from sweeps.models import Sweep
-from sweeps.protocol.request import BuildRequest, WalletAtomic
+from sweeps.protocol.request import BuildRequest, WalletAtomic, WalletSays
 from sweeps.views.serializers.requests import BuildRequestSerializer
 from tests.partner_app import PartnerApp
 
@@ -16,7 +16,7 @@ CHOICES: dict[str, Any] = {
     "acceptPriceImpactBps": 0,
     "approvals": "unlimited",
     "clientReference": " order #1017 ~",
-    "execution": {"wallet": {"atomic": "ready"}},
+    "execution": {"wallet": {"atomic": "ready", "gasLimitOverride": True, "gas": "sponsored"}},
 }
 
 
@@ -30,7 +30,8 @@ def request_of(body: dict[str, Any]) -> BuildRequest:
     ("changes", "expected"),
     [
         ({}, {"max_skipped": 0, "leaves_out": False, "accepted_impact_bps": None, "unlimited_approvals": False}),
-        ({}, {"wallet_atomic": None, "client_reference": ""}),
+        ({}, {"wallet_says": WalletSays(), "client_reference": "", "accepts_uneconomic": False}),
+        ({"acceptUneconomic": True}, {"accepts_uneconomic": True}),
         ({"onUnroutable": "reject", "onLegFailure": "revert"}, {"leaves_out": False, "max_skipped": 0}),
         ({"onUnroutable": "skip"}, {"leaves_out": True, "max_skipped": 0}),
         ({"onLegFailure": "skip"}, {"leaves_out": False, "max_skipped": None}),
@@ -41,9 +42,13 @@ def request_of(body: dict[str, Any]) -> BuildRequest:
         ({"approvals": "unlimited"}, {"unlimited_approvals": True}),
         ({"clientReference": "x" * 64}, {"client_reference": "x" * 64}),
         *[
-            ({"execution": {"wallet": {"atomic": atomic.value}}}, {"wallet_atomic": atomic})
+            ({"execution": {"wallet": {"atomic": atomic.value}}}, {"wallet_says": WalletSays(atomic)})
             for atomic in (WalletAtomic.SUPPORTED, WalletAtomic.READY, WalletAtomic.UNSUPPORTED)
         ],
+        (
+            {"execution": {"wallet": {"gasLimitOverride": True, "gas": "sponsored"}}},
+            {"wallet_says": WalletSays(takes_gas_limits=True, gas_is_sponsored=True)},
+        ),
     ],
     ids=str,
 )
@@ -55,14 +60,18 @@ def test_each_choice_has_its_default(app: PartnerApp, changes: dict[str, Any], e
 def test_another_offer_of_a_sweep_is_made_under_the_choices_of_its_build(app: PartnerApp) -> None:
     app.build(**CHOICES)
     request = BuildRequest.of(Sweep.objects.get())
-    chosen = (request.accepted_impact_bps, request.unlimited_approvals, request.wallet_atomic)
-    assert chosen == (0, True, WalletAtomic.READY)
+    chosen = (request.accepted_impact_bps, request.unlimited_approvals, request.wallet_says)
+    assert chosen == (0, True, WalletSays(WalletAtomic.READY, takes_gas_limits=True, gas_is_sponsored=True))
 
 
 def test_without_choices_another_offer_has_the_defaults(app: PartnerApp) -> None:
     app.build()
     request = BuildRequest.of(Sweep.objects.get())
-    assert (request.accepted_impact_bps, request.unlimited_approvals, request.wallet_atomic) == (None, False, None)
+    assert (request.accepted_impact_bps, request.unlimited_approvals, request.wallet_says) == (
+        None,
+        False,
+        WalletSays(),
+    )
 
 
 def test_the_partners_reference_is_shown_wherever_the_sweep_is(app: PartnerApp) -> None:

@@ -125,7 +125,8 @@ def test_31_tokens_are_too_many_and_30_are_not(app: PartnerApp) -> None:
         (whole("clientReference", 17), ("clientReference", "invalid_type")),
         (whole("execution", "supported"), ("execution", "invalid_type")),
         (whole("execution", {}), ("execution.wallet", "required")),
-        (whole("execution", {"wallet": {}}), ("execution.wallet.atomic", "required")),
+        (whole("execution", {"wallet": {"gas": "free"}}), ("execution.wallet.gas", "invalid_choice")),
+        (whole("acceptUneconomic", "yes"), ("acceptUneconomic", "invalid_type")),
         (whole("execution", {"wallet": {"atomic": True}}), ("execution.wallet.atomic", "invalid_choice")),
         (
             whole("execution", {"wallet": {"atomic": "ready", "atomicRequired": True}}),

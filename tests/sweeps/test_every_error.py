@@ -299,6 +299,11 @@ def insufficient_output(fixture: Fixture) -> Any:
 
 
 @provokes
+def uneconomic(fixture: Fixture) -> Any:
+    return fixture("app").post_build(fixture("app").body({"USDC": 0.5}))
+
+
+@provokes
 def price_impact_too_high(fixture: Fixture) -> Any:
     return fixture("app").post_build(fixture("app").body({"LINK": 2, "DAI": 10**9}, output="USDC"))
 

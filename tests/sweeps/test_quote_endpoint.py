@@ -47,15 +47,18 @@ def test_it_answers_what_a_build_answers_apart_from_what_is_issued(
 
 def test_it_shows_the_options_of_the_user_with_prompts_costs_and_approvals(app: PartnerApp, each_mode: str) -> None:
     assert each_mode
-    calls, permits, permit2 = quoted(app, {"USDC": 3, "UNI": 1})["executions"]
-    assert [(one["kind"], one["prompts"], one["transactions"]) for one in (calls, permits, permit2)] == [
+    executions = quoted(app, {"USDC": 3, "UNI": 1}, execution={"wallet": {"atomic": "ready"}})["executions"]
+    calls, plain, permits, permit2 = executions
+    assert [(one["kind"], one["prompts"], one["transactions"]) for one in executions] == [
         ("calls", 1, 1),
+        ("transactions", 3, 3),
         ("permits", 4, 1),
         ("permit2", 4, 3),
     ]
-    assert [call["to"] for call in permit2["approvals"]] == [app.chain.token(it).address for it in ("USDC", "UNI")]
-    assert int(calls["gas"]) < int(permits["gas"])
-    assert all("transaction" not in one and "typedData" not in one for one in (calls, permits, permit2))
+    for one in (permit2, plain):
+        assert [call["to"] for call in one["approvals"]] == [app.chain.token(it).address for it in ("USDC", "UNI")]
+    assert int(calls["gas"]) < int(plain["gas"]) < int(permits["gas"])
+    assert all("transaction" not in one and "typedData" not in one for one in executions)
 
 
 def test_a_wallet_that_makes_no_batches_is_quoted_without_them(app: PartnerApp) -> None:

@@ -94,7 +94,7 @@ def test_the_options_of_the_user_are_those_that_the_build_chose(app: PartnerApp)
     again = refresh(app, built["sweepId"]).json()["data"]
     costs = [[one["kind"], one["prompts"], one["approvals"]] for one in built["executions"]]
     assert [[one["kind"], one["prompts"], one["approvals"]] for one in again["executions"]] == costs
-    assert [kind for kind, *_ in costs] == ["permits", "permit2"]
+    assert [kind for kind, *_ in costs] == ["transactions", "permit2", "permits"]
     assert costs[1][2][0]["data"].endswith("f" * 64), "an unlimited approval"
 
 

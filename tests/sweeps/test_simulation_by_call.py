@@ -11,6 +11,7 @@ from sweepapi.evm.encoding import responses
 from tests.fake_node import FakeNode, without_simulation
 from tests.hostile_tokens import Condition, Harm
 from tests.partner_app import PartnerApp, details_of, error_of
+from tests.wallets import executions_of, gas_used
 
 pytestmark = pytest.mark.django_db
 
@@ -56,17 +57,18 @@ def executed_gross(app: PartnerApp, tx_hash: str) -> int:
         ({"TFEE": 500, "GUSD": 300, "LINK": 20}, "USDC"),
     ],
 )
-def test_the_output_is_exact_and_the_gas_within_5_percent(
+def test_the_output_is_exact_and_the_gas_within_1_percent(
     app: PartnerApp, each_mode: str, units: dict[str, float], output: str
 ) -> None:
     assert each_mode
     built = app.build(units, output=output)
     simulated = simulation_of(built)
     assert (simulated["status"], simulated["method"], simulated["reason"]) == ("ok", "eth_call", None)
+    since = app.chain.web3.eth.block_number
     tx_hash = app.execute(built)
     assert simulated["grossOutput"] == str(executed_gross(app, tx_hash)) == built["estimatedOutput"]["gross"]
-    used = app.chain.receipt(tx_hash)["gasUsed"]
-    assert abs(int(built["economics"]["gas"]) - used) <= used * 5 // 100
+    used = gas_used(app.chain, app.user, since=since)
+    assert abs(int(executions_of(built)["permit2"]["gas"]) - used) <= used // 100
 
 
 def test_a_wallet_that_cannot_pay_for_gas_is_simulated_without_a_price(app: PartnerApp) -> None:

@@ -41,6 +41,8 @@ contract SimulationWallet {
         /// @notice By how much an approval of each token that changes nothing is cheaper after the approvals: the gas of
         /// what these have warmed (EIP-2929).
         uint256[] warmed;
+        /// @notice The gas of each token's approvals, resets included.
+        uint256[] approvalsUsed;
         uint256[] allowancesLeft;
         uint256[] balancesBefore;
         uint256[] balancesAfter;
@@ -74,10 +76,11 @@ contract SimulationWallet {
     function run(Trial calldata trial) external onlyAccount returns (Outcome memory outcome) {
         outcome.balancesBefore = _balances(trial.balances);
         uint256[] memory cold = _touch(trial);
+        outcome.approvalsUsed = new uint256[](trial.approvals.length);
         for (uint256 i = 0; i < trial.approvals.length; ++i) {
             Approval calldata approval = trial.approvals[i];
-            if (approval.resets) _approve(trial, approval.token, 0);
-            _approve(trial, approval.token, approval.amount);
+            if (approval.resets) outcome.approvalsUsed[i] = _approve(trial, approval.token, 0);
+            outcome.approvalsUsed[i] += _approve(trial, approval.token, approval.amount);
         }
         outcome.warmed = _touch(trial);
         for (uint256 i = 0; i < cold.length; ++i) {
@@ -123,8 +126,8 @@ contract SimulationWallet {
     }
 
     /// @dev A failure shows in the attempts.
-    function _approve(Trial calldata trial, IERC20 token, uint256 amount) private {
-        _call(address(token), abi.encodeCall(IERC20.approve, (trial.target, amount)), APPROVE_GAS);
+    function _approve(Trial calldata trial, IERC20 token, uint256 amount) private returns (uint256 gasUsed) {
+        (, gasUsed) = _call(address(token), abi.encodeCall(IERC20.approve, (trial.target, amount)), APPROVE_GAS);
     }
 
     /// @dev Returns the gas of approvals that change nothing.

@@ -76,18 +76,17 @@ def _compare(service: Service, chance: random.Random) -> Compared:
     service.rpc.batch([("evm_increaseTime", [BLOCK_SECONDS]), ("evm_mine", [])])
     wallet, output = chance.choice(service.wallets), chance.choice(OUTPUTS)
     built = service.build(_body(service, chance, wallet, output))
-    for issue in built["issues"]["allowance"]:
-        for approval in filter(None, (issue["resetTransaction"], issue["transaction"])):
-            service.receipt(wallet.send(approval))
+    (way,) = (one for one in built["executions"] if one["kind"] == "permit2")
+    approved = [service.receipt(wallet.send(approval)) for approval in way["approvals"]]
     receipt = service.receipt(wallet.send(finalize(built, wallet.sign(built["permit2"]))))
     return Compared(
         tokens=len(built["tokens"]),
         output=output,
         estimated_gross=int(built["estimatedOutput"]["gross"]),
         gross=_gross(receipt),
-        estimated_gas=int(built["economics"]["gas"]),
-        gas=int(receipt["gasUsed"], 16),
-        gas_limit=int(built["transaction"]["gas"]),
+        estimated_gas=int(way["gas"]),
+        gas=sum(int(one["gasUsed"], 16) for one in (*approved, receipt)),
+        gas_limit=int(way["gasLimit"]),
     )
 
 

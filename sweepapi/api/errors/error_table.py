@@ -153,6 +153,17 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=BUILDS,
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
+    errors.Uneconomic: ErrorRow(
+        "uneconomic",
+        422,
+        operations=("quoteSweep", "buildSweep"),
+        example=FieldError(
+            "execution",
+            "uneconomic",
+            "By calls it costs 573782521074618 wei for 529684 gas, which is 573782521074618 of the output, and brings "
+            "507322415490184. It pays below 957782556 wei a gas.",
+        ),
+    ),
     errors.PriceImpactTooHigh: ErrorRow(
         "price_impact_too_high",
         422,

@@ -38,7 +38,7 @@ FIELD_CODES = {
     "too_large": "The swap of the token does not fit into a transaction.",
     "not_a_wallet": "The account is a contract, or a program owns it, so it cannot pay for transactions.",
     "output_too_small": "The minimum output of this amount rounds to zero, or is less SOL than its transaction costs.",
-    "uneconomic": "The token's output is worth less than the gas of its swap; `message` shows both.",
+    "uneconomic": "The token, or the whole sweep, brings less than the gas that it costs; `message` shows both.",
     "simulation_failed": "The sweep was simulated, and the token made it fail; `message` says why.",
     "price_impact_too_high": "The amount would be sold far below its price; `message` shows the impact.",
     "fee_wallet": "The wallet is the one that is paid the platform fee, so it cannot sweep.",

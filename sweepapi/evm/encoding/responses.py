@@ -40,6 +40,11 @@ class GasPrice:
         """The sum of both parts."""
         return self.base_fee + self.priority_fee
 
+    @property
+    def most_wei(self) -> int:
+        """What a transaction offers at most, as wallets set it: it then lasts for six blocks of rising base fees."""
+        return 2 * self.base_fee + self.priority_fee
+
 
 @dataclass(frozen=True)
 class Log:

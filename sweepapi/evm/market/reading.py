@@ -122,8 +122,8 @@ class Market:
             code=code,
         )
 
-    def read_quotes(self, *, amounts: Mapping[str, int], facts: MarketFacts, with_approvals: bool) -> Quotes:
-        """Quote each amount in every pool there is, and test the transfers; see ``QuoteReads``."""
+    def read_quotes(self, *, amounts: Mapping[str, int], facts: MarketFacts) -> Quotes:
+        """Quote each amount in every pool there is, and test transfers and approvals; see ``QuoteReads``."""
         reads = QuoteReads(
             chain=self.chain,
             wallet=self.wallet,
@@ -134,8 +134,6 @@ class Market:
             gas_price=0 if facts.gas_price is None else facts.gas_price.wei,
         )
         calls = reads.calls
-        if not with_approvals:
-            return reads.quotes(self.pool.batch(calls))
         approvals = self._approval_reads(amounts, facts)
         answers = self.pool.batch([*calls, *approvals.calls])
         return replace(reads.quotes(answers), approvals=approvals.facts(answers[len(calls) :]))

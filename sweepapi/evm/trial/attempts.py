@@ -1,7 +1,7 @@
 """What both methods of trying a sweep before it is signed have in common: what is tried, and what was found."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sweepapi.evm.encoding.responses import GasPrice, Log
 from sweepapi.evm.tokens.erc20 import APPROVE
@@ -25,12 +25,31 @@ class TriedCall:
 
 @dataclass(frozen=True)
 class Approval:
-    """The allowances that the user gives the contract one after the other; the sweep uses the last one."""
+    """The allowances that the user gives a spender one after the other; the sweep uses the last one."""
 
     token: str
+    spender: str
     current: int
-    amounts: Sequence[int]
+    amounts: Sequence[int]  # empty if the current one suffices
     takes_all: bool  # whether the sweep takes the user's whole balance
+
+    @property
+    def final(self) -> int:
+        """The allowance that the sweep uses."""
+        return self.amounts[-1] if self.amounts else self.current
+
+    @property
+    def calls(self) -> list["TriedCall"]:
+        """The approvals in their order."""
+        return [TriedCall(self.token, APPROVE.encode(self.spender, amount), APPROVAL_GAS) for amount in self.amounts]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The account's one transaction to itself that makes the approvals of the contract and sweeps."""
+
+    calldata: bytes
+    code: str | None  # for the account, as hex; None if its own code makes batches
 
 
 @dataclass(frozen=True)
@@ -61,20 +80,18 @@ class Attempt:
     gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event
     payout: TrialPayout
     gas: SweepGas
+    other_approvals: Sequence[Approval] = ()  # of Permit2, which the attempt does not use: tried for their gas
+    batch: Batch | None = None  # the same in one transaction, tried for its gas
 
     @property
     def approving_calls(self) -> list[TriedCall]:
-        """The approvals in their order."""
-        return [
-            TriedCall(approval.token, APPROVE.encode(self.contract, amount), APPROVAL_GAS)
-            for approval in self.approvals
-            for amount in approval.amounts
-        ]
+        """The approvals in their order, the other ones last."""
+        return [call for approval in (*self.approvals, *self.other_approvals) for call in approval.calls]
 
     @property
     def approving_gas(self) -> int:
         """The gas limits of the approvals together."""
-        return APPROVAL_GAS * sum(len(approval.amounts) for approval in self.approvals)
+        return sum(call.gas for call in self.approving_calls)
 
     def payable(self, price: GasPrice | None, *, overhead: int) -> GasPrice | None:
         """Return the price if the user can pay it for the sweep and this much more gas: a token can see it."""
@@ -94,6 +111,8 @@ class TrialOutcome:
     gas_used: int  # as the receipt would show it
     gross_output: int | None  # before the fee; None if the sweep reverted, or without its event
     returned: bytes  # the reason if the sweep reverted
+    approvals_used: Mapping[tuple[str, str], int] = field(default_factory=dict)  # gas by token and spender
+    batch_used: int | None = None  # the gas of the batch
 
 
 def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:

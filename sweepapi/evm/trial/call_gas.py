@@ -16,6 +16,8 @@ from sweepapi.evm.trial.legs import PoolSwap, RouterSwap
 
 # EIP-2028 and EIP-7623.
 TRANSACTION, ZERO_BYTE, OTHER_BYTE = 21_000, 4, 16
+COLD_ACCOUNT = 2_600
+MEASURING = 19  # what the simulation wallet adds to the gas of a call by measuring it
 FLOOR_PER_ZERO_BYTE, FLOOR_PER_OTHER_BYTE = 10, 40
 # At least the token and the allowance are warm after an approval.
 LEAST_WARMED = 2_500 + 2_000
@@ -35,6 +37,7 @@ class CallResult:
     gas_used: int
     returned: bytes
     warmed: Sequence[int]
+    approvals_used: Sequence[int]
     allowances_left: Sequence[int]
     before: Sequence[int]  # the contract's balances of the held tokens first
     after: Sequence[int]
@@ -65,7 +68,7 @@ class CallGas:
     @cached_property
     def floor(self) -> int:
         """The least that any transaction with this calldata costs."""
-        return self._with_calldata(FLOOR_PER_ZERO_BYTE, FLOOR_PER_OTHER_BYTE)
+        return _with_calldata(self.attempt.calldata, FLOOR_PER_ZERO_BYTE, FLOOR_PER_OTHER_BYTE)
 
     def least(self, result: CallResult) -> int:
         """Return the least limit of the transaction."""
@@ -77,19 +80,26 @@ class CallGas:
         used = self._intrinsic + result.gas_used + self._more(result)
         return max(used - min(self._refund(result), used // REFUNDED_PART), self.floor)
 
+    def approvals_used(self, result: CallResult) -> dict[tuple[str, str], int]:
+        """Return the gas of the approvals as transactions, resets included, by token and spender.
+
+        A transaction finds its target warm, and pays for its calldata. A reset clears what was there before.
+        """
+        used = {}
+        for approval, gas in zip(self.attempt.approvals, result.approvals_used, strict=True):
+            if approval.amounts:
+                before = sum(_intrinsic(call.data) - COLD_ACCOUNT - MEASURING for call in approval.calls)
+                used[approval.token, approval.spender] = gas + before - CLEARED * (len(approval.amounts) > 1)
+        return used
+
     @cached_property
     def _intrinsic(self) -> int:
-        return self._with_calldata(ZERO_BYTE, OTHER_BYTE)
-
-    def _with_calldata(self, per_zero_byte: int, per_other_byte: int) -> int:
-        calldata = self.attempt.calldata
-        zeros = calldata.count(0)
-        return TRANSACTION + per_zero_byte * zeros + per_other_byte * (len(calldata) - zeros)
+        return _intrinsic(self.attempt.calldata)
 
     def _more(self, result: CallResult) -> int:
         """Return what the transaction uses beyond the call, all of it where the tokens are transferred."""
         changed = sum(
-            approval.current != approval.amounts[-1] != left
+            approval.current != approval.final != left
             for approval, left in zip(self.attempt.approvals, result.allowances_left, strict=True)
         )
         return sum(max(warmed, LEAST_WARMED) for warmed in result.warmed) + CHANGED * changed
@@ -108,3 +118,12 @@ class CallGas:
             + RESTORED_ZERO * len(routes)  # the allowance of the router
             + sum(RESTORED if balance else RESTORED_ZERO for balance in result.before[: len(self.held)])
         )
+
+
+def _intrinsic(calldata: bytes) -> int:
+    return _with_calldata(calldata, ZERO_BYTE, OTHER_BYTE)
+
+
+def _with_calldata(calldata: bytes, per_zero_byte: int, per_other_byte: int) -> int:
+    zeros = calldata.count(0)
+    return TRANSACTION + per_zero_byte * zeros + per_other_byte * (len(calldata) - zeros)

@@ -4,7 +4,8 @@
 sender needs no signature, and its own code runs, so that a token sees what it will see when it counts.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import GasPrice, Log
 from sweepapi.evm.trial.attempts import Attempt, TrialOutcome, TriedCall, grouped
+from sweepapi.evm.trial.sweep_gas import TRANSACTION_CAP
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 
@@ -36,20 +38,42 @@ class SimulatedAttempt:
 
     @cached_property
     def requests(self) -> list[Call]:
-        """As many requests as it takes to keep each below the gas that nodes allow."""
-        return [self._request([*self._approvals, *self._sweeps(limits)]) for limits in self._groups]
+        """As many requests as it takes to keep each below the gas that nodes allow, that of the batch last."""
+        attempt = self.attempt
+        requests = [self._request([*self._approvals, *self._sweeps(limits)], {}) for limits in self._groups]
+        if attempt.batch is not None:
+            limit = min(sum(self._groups[0]) + attempt.approving_gas, TRANSACTION_CAP)
+            codes = {} if attempt.batch.code is None else {attempt.user: attempt.batch.code}
+            requests.append(self._request([TriedCall(attempt.user, attempt.batch.calldata, limit)], codes))
+        return requests
 
     def outcome(self, answers: Sequence[list[TriedResult] | CallFailedError]) -> TrialOutcome | None:
-        """Return what the results of all requests show; None if the node did not answer each of them."""
-        answered = [answer for answer in answers if not isinstance(answer, CallFailedError)]
-        if len(answered) < len(answers):
+        """Return what the results show; None if the node did not answer each request without the batch."""
+        count = len(self._groups)
+        answered = [answer for answer in answers[:count] if not isinstance(answer, CallFailedError)]
+        if len(answered) < count:
             return None
         results = [result for answer in answered for result in answer[len(self._approvals) :]]
         limits = [limit for limits in self._groups for limit in limits]
         for limit, result in zip(limits, results, strict=True):
             if result.succeeded:
-                return TrialOutcome(METHOD, limit, result.gas_used, self._gross_output(result), b"")
+                return TrialOutcome(
+                    METHOD,
+                    least_gas=limit,
+                    gas_used=result.gas_used,
+                    gross_output=self._gross_output(result),
+                    returned=b"",
+                    approvals_used=self._approvals_used(answered[0]),
+                    batch_used=_batch_used(answers[count:]),
+                )
         return TrialOutcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
+
+    def _approvals_used(self, results: Sequence[TriedResult]) -> dict[tuple[str, str], int]:
+        used: dict[tuple[str, str], int] = defaultdict(int)
+        made = [one for one in (*self.attempt.approvals, *self.attempt.other_approvals) for _ in one.amounts]
+        for approval, result in zip(made, results, strict=False):
+            used[approval.token, approval.spender] += result.gas_used
+        return dict(used)
 
     def _gross_output(self, result: TriedResult) -> int | None:
         outputs = [output for log in result.logs if (output := self.attempt.gross_output(log)) is not None]
@@ -71,10 +95,10 @@ class SimulatedAttempt:
     def _sweeps(self, limits: Sequence[int]) -> list[TriedCall]:
         return [TriedCall(self.attempt.contract, self.attempt.calldata, limit) for limit in limits]
 
-    def _request(self, calls: Sequence[TriedCall]) -> Call:
+    def _request(self, calls: Sequence[TriedCall], codes: Mapping[str, str]) -> Call:
         attempt, price = self.attempt, self._price
         block: dict[str, Any] = {
-            "stateOverrides": {address: {"code": code} for address, code in attempt.codes.items()},
+            "stateOverrides": {address: {"code": code} for address, code in {**attempt.codes, **codes}.items()},
             "calls": [_transaction(attempt.user, call, price) for call in calls],
         }
         if price is not None:
@@ -84,6 +108,12 @@ class SimulatedAttempt:
             return _results(value, len(calls), attempt.contract)
 
         return Call(METHOD, ({"blockStateCalls": [block]}, "latest"), decode, ErrorPolicy.ANY)
+
+
+def _batch_used(answers: Sequence[list[TriedResult] | CallFailedError]) -> int | None:
+    """Return the gas of the batch; None if there is none, if it was not tried, or if it reverted."""
+    results = [answer[0] for answer in answers if not isinstance(answer, CallFailedError)]
+    return results[0].gas_used if results and results[0].succeeded else None
 
 
 def _is_list(value: object) -> bool:

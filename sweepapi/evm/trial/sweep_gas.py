@@ -87,10 +87,19 @@ class SweepGas:
     @property
     def used(self) -> int:
         """What the receipt of the sweep under the user's Permit2 signature will show."""
+        return self.used_as_caller + self._permit2
+
+    @property
+    def used_as_caller(self) -> int:
+        """What the receipt of the sweep as the user's own call will show."""
         if self.tried_used is not None:
-            return self.tried_used + self.untried + self._permit2
-        last_hop = USED_BY_LAST_HOP if self.last_hop is not None else 0
-        return USED_FIXED + last_hop + sum(leg_gas(swap) for swap in self.swaps) + self._permit2
+            return self.tried_used + self.untried
+        return USED_FIXED + self.used_by_last_hop + sum(leg_gas(swap) for swap in self.swaps)
+
+    @property
+    def used_by_last_hop(self) -> int:
+        """What the last hop adds; zero without one."""
+        return USED_BY_LAST_HOP if self.last_hop is not None else 0
 
     def deeper(self, gas: int) -> int:
         """Return how much higher the limit has to be if this much more is used inside all pools."""

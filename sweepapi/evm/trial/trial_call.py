@@ -21,7 +21,7 @@ from sweepapi.rpc.errors import BadResponseError, CallFailedError
 METHOD = "eth_call"
 RUN = Function(
     "run(((address,uint256,uint256,bool)[],address,bytes,uint256[],(address,address)[]))",
-    "((uint256,uint256,bytes,uint256[],uint256[],uint256[],uint256[]))",
+    "((uint256,uint256,bytes,uint256[],uint256[],uint256[],uint256[],uint256[]))",
 )
 # At most what a call of the wallet uses, what the wallet uses around it, and what else it uses.
 TOUCH_GAS, CALL_GAS, FIXED_GAS = 50_000, 8_000, 100_000
@@ -54,6 +54,7 @@ class CalledAttempt:
             gas_used=self._gas.used(result),
             gross_output=self._gross_output(result),
             returned=b"",
+            approvals_used=self._gas.approvals_used(result),
         )
 
     # --- the request --------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class CalledAttempt:
     def _request(self, limits: Sequence[int]) -> Call:
         attempt = self.attempt
         approvals = [
-            (approval.token, approval.current, approval.amounts[-1], len(approval.amounts) > 1)
+            (approval.token, approval.current, approval.final, len(approval.amounts) > 1)
             for approval in attempt.approvals
         ]
         data = RUN.encode((approvals, attempt.contract, attempt.calldata, limits, self._balances))
@@ -113,8 +114,9 @@ class CalledAttempt:
     def _decode(self, value: object) -> CallResult:
         (values,) = RUN.decode(responses.data(value))
         result = CallResult(*values)
-        counts = [len(result.warmed), len(result.allowances_left), len(result.before), len(result.after)]
-        if counts != [len(self.attempt.approvals)] * 2 + [len(self._balances)] * 2:
+        by_approval = (result.warmed, result.approvals_used, result.allowances_left)
+        counts = [len(one) for one in (*by_approval, result.before, result.after)]
+        if counts != [len(self.attempt.approvals)] * 3 + [len(self._balances)] * 2:
             raise BadResponseError("the simulation wallet returned other numbers of results")
         return result
 

@@ -1,7 +1,7 @@
 """What the trial of a sweep showed, as partners see it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from sweepapi.evm.reverts.decoding import decode_revert
@@ -33,6 +33,10 @@ class Simulation:
     failing_token: str | None = None
     target: str | None = None  # the pool or router that failed
     reason: str | None = None  # a sentence, unless it went through
+    approvals_used: Mapping[tuple[str, str], int] = field(
+        default_factory=dict
+    )  # as in ``TrialOutcome``, and so is the next
+    batch_used: int | None = None
 
 
 def skipped(reason: str) -> Simulation:
@@ -41,6 +45,12 @@ def skipped(reason: str) -> Simulation:
 
 
 NOT_TRIED = skipped("Nothing was tried.")
+
+
+def together(results: Sequence[Simulation], gas_used: int) -> Simulation:
+    """Return what is known of a sweep whose parts were tried alone: the gas of their approvals, and its own."""
+    used = {approval: gas for result in results for approval, gas in result.approvals_used.items()}
+    return replace(NOT_TRIED, gas_used=gas_used, approvals_used=used)
 
 
 def simulation_of(outcome: TrialOutcome | None, tokens: Sequence[str]) -> Simulation:
@@ -57,6 +67,8 @@ def simulation_of(outcome: TrialOutcome | None, tokens: Sequence[str]) -> Simula
         gas_used=outcome.gas_used,
         least_gas=outcome.least_gas,
         gross_output=outcome.gross_output,
+        approvals_used=outcome.approvals_used,
+        batch_used=outcome.batch_used,
     )
 
 

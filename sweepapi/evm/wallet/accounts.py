@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from eth_utils.address import to_checksum_address
 
-from sweepapi.evm.chain.multicall import AGGREGATE3, results_of
+from sweepapi.evm.chain.multicall import AGGREGATE3, plain_call, results_of
+from sweepapi.evm.contracts.batch_account import BATCH_MODE, SUPPORTS_EXECUTION_MODE
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.rpc import Call, ErrorPolicy
@@ -68,6 +69,17 @@ def signature_probe(*, account: str, multicall3: str) -> Call:
         return False if answer == control else None
 
     return Call("eth_call", (transaction, "latest"), decode, ErrorPolicy.EXECUTION)
+
+
+def batch_probe(account: str) -> Call:
+    """Return the call that asks an account with code whether it makes batches as ERC-7821 says; True if so."""
+    return plain_call(
+        function=SUPPORTS_EXECUTION_MODE,
+        to=account,
+        arguments=(BATCH_MODE,),
+        sender=account,
+        gas=PROBE_GAS_LIMIT,
+    )
 
 
 def answers_eip1271(probed: bool | CallFailedError | None) -> bool | None:  # noqa: FBT001 - the result of the probe

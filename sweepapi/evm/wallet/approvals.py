@@ -24,9 +24,10 @@ class ApprovalFacts:
     needs_reset: frozenset[str]  # tokens that refuse to replace an allowance that is not zero
     permits: Mapping[str, TokenPermits]  # by token, where the allowance of Permit2 is too small
     answers_eip1271: bool | None  # None if the user's account has no code, or if that is unknown
+    takes_batches: bool  # whether the account's code makes batches as ERC-7821 says
 
 
-NOT_READ = ApprovalFacts(frozenset(), {}, None)
+NOT_READ = ApprovalFacts(frozenset(), {}, None, takes_batches=False)
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,14 @@ class ApprovalReads:
     @property
     def calls(self) -> list[Call]:
         """The calls whose answers ``facts`` takes."""
-        probes = [accounts.signature_probe(account=self.wallet, multicall3=self.multicall3)] if self.code else []
+        probes = [
+            accounts.signature_probe(account=self.wallet, multicall3=self.multicall3),
+            accounts.batch_probe(self.wallet),
+        ]
         return [
             *(self._try(token, spender) for token, spender in self._replacing.items()),
             *(self._permit_reads(token) for token in self._unapproved),
-            *probes,
+            *(probes if self.code else []),
         ]
 
     def facts(self, answers: Sequence[Any]) -> ApprovalFacts:
@@ -61,6 +65,7 @@ class ApprovalReads:
             needs_reset=frozenset(refused),
             permits={token: how for token, how in permits.items() if how is not None},
             answers_eip1271=accounts.answers_eip1271(next(rest, None)),
+            takes_batches=next(rest, None) == (True,),
         )
 
     @cached_property

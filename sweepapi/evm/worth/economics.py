@@ -1,15 +1,17 @@
-"""What a sweep is worth: each token's price impact, transfer tax and share of the gas, and what is left of it.
+"""What a sweep is worth: each token's price impact, transfer tax and added gas, and what is left of it.
 
 Gas is converted at mid prices into the output, and the output into the chain's reference stablecoin.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Protocol
 
 from sweepapi.evm.tokens.transfers import Transfers
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, leg_gas
-from sweepapi.evm.worth.valuing import Economics, Rates, TokenEconomics, loss_of
+from sweepapi.evm.worth.valuing import Economics, Rates, Reference, TokenEconomics, loss_of
 from sweepapi.fees import BPS_DENOMINATOR, FeeRates, Split
 
 
@@ -36,39 +38,81 @@ def token_economics(token: SweptToken, rates: Rates, transfers: Transfers, fees:
     """Return what one token brings."""
     price, kept = rates.prices.along(_path(token, rates.output)), _kept(token, rates, transfers)
     ideal = None if price is None else token.amount * price
-    gas = leg_gas(token.swap)
     before = TokenEconomics(
         ideal_output=ideal,
         arriving_output=ideal if ideal is None or kept is None else ideal * kept,
         transfer_tax_bps=None if kept is None else _tax_bps(kept),
-        gas_share=None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.per_token),
     )
-    return before.at(expected_output=token.expected_output, min_output=token.min_output, fees=fees, rates=rates)
+    return before.at(
+        expected_output=token.expected_output,
+        min_output=token.min_output,
+        gas=leg_gas(token.swap),
+        fees=fees,
+        rates=rates,
+    )
+
+
+@dataclass(frozen=True)
+class WayCost:
+    """What the user pays for one way to execute a sweep."""
+
+    kind: str
+    gas: int
+    data_fee: int | None  # wei, in addition to the gas; None if it could not be read
 
 
 def sweep_economics(
-    tokens: Sequence[TokenEconomics], rates: Rates, *, expected: Split, minimum: Split, gas: int
+    tokens: Sequence[TokenEconomics], rates: Rates, *, expected: Split, minimum: Split, cost: WayCost
 ) -> Economics:
-    """Return what a whole sweep of these tokens brings that uses this much gas."""
+    """Return what a whole sweep of these tokens brings for this cost."""
     ideal, arriving = _sum(one.ideal_output for one in tokens), _sum(one.arriving_output for one in tokens)
     tax_is_known = all(one.transfer_tax_bps is not None for one in tokens)
-    share = None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.total)
+    share = None if cost.data_fee is None else rates.cost(gas=cost.gas, data_fee=cost.data_fee)
     net = None if share is None else expected.user_amount - share
     return Economics(
         ideal_output=ideal,
+        execution=cost.kind,
         reference=rates.reference,
         price_impact_bps=loss_of(arriving, expected.gross_output),
         transfer_tax_bps=_tax_bps(arriving / ideal) if ideal and arriving is not None and tax_is_known else None,
         value=rates.value(expected.gross_output),
         min_value=rates.value(minimum.gross_output),
-        gas=gas,
+        gas=cost.gas,
         gas_price=rates.gas_price,
-        data_fee=None if rates.data_fee is None else rates.data_fee.total,
+        data_fee=cost.data_fee,
+        cost=None if cost.data_fee is None or rates.gas_price is None else cost.gas * rates.gas_price + cost.data_fee,
         gas_share=share,
         gas_value=rates.value(share),
         net_output=net,
         net_value=rates.value(net),
+        summary=_summary(
+            len(tokens),
+            rates.reference,
+            worth=None if ideal is None else rates.value(floor(ideal)),
+            gas_value=rates.value(share),
+            received=rates.value(expected.user_amount),
+        ),
     )
+
+
+def _summary(
+    count: int, reference: Reference | None, *, worth: int | None, gas_value: int | None, received: int | None
+) -> str | None:
+    """Return what the sweep means for its user, in a sentence; None if one of the values is not known."""
+    if reference is None or worth is None or gas_value is None or received is None:
+        return None
+    sold = f"You sell {count} token{'s' if count > 1 else ''} worth {_dollars(worth, reference)}"
+    if gas_value == 0:
+        return f"{sold} and receive {_dollars(received, reference)}."
+    net = received - gas_value
+    left = f"leaves you {_dollars(net, reference)}" if net >= 0 else f"is {_dollars(-net, reference)} less than the gas"
+    paid, gross = _dollars(gas_value, reference), _dollars(received, reference)
+    return f"{sold}, pay {paid} for gas and receive {gross}, which {left}."
+
+
+def _dollars(value: int, reference: Reference) -> str:
+    cents = value * 100 // 10**reference.decimals
+    return "less than $0.01" if 0 == cents < value else f"${cents // 100:,}.{cents % 100:02}"
 
 
 def value_loss_bps(economics: TokenEconomics | Economics) -> int | None:

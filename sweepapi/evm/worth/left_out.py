@@ -6,7 +6,6 @@ from typing import Protocol
 
 from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.transfers import TransferProblem
-from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.economics import SweptToken
 from sweepapi.evm.worth.valuing import TokenEconomics
 
@@ -26,7 +25,7 @@ PROBLEMS = {
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
 PRICE_IMPACT = "The price impact is {} basis points."
-UNECONOMIC = "Its output of {output} is worth less than the gas of its swap, {gas_share} in the output token."
+UNECONOMIC = "Its output of {output} is worth less than the gas that it adds, {gas_share} in the output token."
 
 
 class RequestedToken(Protocol):
@@ -59,15 +58,13 @@ class LeftOut:
     message: str
     expected_output: int | None = None  # this and the next two are None if it can't be swapped
     value: int | None = None  # of it in the reference stablecoin
-    gas: int | None = None  # of its leg
+    gas: int | None = None  # that it would add
 
     @classmethod
     def planned(cls, token: PlannedToken, reason: str, message: str) -> "LeftOut":
         """Return a token that could be swapped."""
         economics = token.economics
-        return cls(
-            token.asset, token.amount, reason, message, token.expected_output, economics.value, leg_gas(token.swap)
-        )
+        return cls(token.asset, token.amount, reason, message, token.expected_output, economics.value, economics.gas)
 
 
 def unswappable(
@@ -88,10 +85,10 @@ def unswappable(
             yield LeftOut(token.asset, token.amount, "insufficient_balance", NOT_HELD.format(balance=known.balance))
 
 
-def uneconomic(tokens: Iterable[PlannedToken]) -> Iterator[LeftOut]:
-    """Yield the tokens that cost more gas than they bring, or whose minimum output rounds to zero."""
+def uneconomic(tokens: Iterable[PlannedToken], *, accepted: bool = False) -> Iterator[LeftOut]:
+    """Yield the tokens that cost more gas than they bring, unless that is accepted, or whose minimum rounds to zero."""
     for token in tokens:
-        if token.economics.is_uneconomic:
+        if token.economics.is_uneconomic and not accepted:
             message = UNECONOMIC.format(output=token.expected_output, gas_share=token.economics.gas_share)
             yield LeftOut.planned(token, "uneconomic", message)
         elif token.floor == 0:

@@ -48,6 +48,11 @@ class Rates:
             data_fee=quotes.data_fee,
         )
 
+    @property
+    def sponsored(self) -> "Rates":
+        """The rates of a user for whom someone else pays the gas."""
+        return replace(self, gas_price=0, data_fee=DataFee(0, 0))
+
     def with_more(self, token_count: int) -> "Rates":
         """Return the rates of a sweep with so many more tokens, or fewer if that is negative."""
         return replace(self, data_fee=None if self.data_fee is None else self.data_fee.with_more(token_count))
@@ -56,6 +61,11 @@ class Rates:
         """Return what this much gas and a fee in wei cost in the output, rounded up."""
         price = self.prices.along((self.wrapped, self.output))
         return None if price is None or self.gas_price is None else ceil((gas * self.gas_price + data_fee) * price)
+
+    def in_coin(self, amount: int) -> int | None:
+        """Return an amount of the output in wei, rounded down."""
+        price = self.prices.along((self.output, self.wrapped))
+        return None if price is None else floor(amount * price)
 
     def value(self, amount: int | None) -> int | None:
         """Return the value of an amount of the output in the reference stablecoin, rounded down."""
@@ -79,8 +89,9 @@ class TokenEconomics:
     arriving_output: Fraction | None = None  # of it after the transfer tax
     price_impact_bps: int | None = None
     transfer_tax_bps: int | None = None
+    gas: int = 0  # that it adds to the sweep
     gas_share: int | None = None
-    net_output: int | None = None  # after the fee and the gas of its leg; negative if they take more than there is
+    net_output: int | None = None  # after the fee and the gas that it adds; negative if they take more than there is
     value: int | None = None  # of the expected output
     min_value: int | None = None  # of the minimum output
     gas_value: int | None = None
@@ -88,20 +99,22 @@ class TokenEconomics:
 
     @property
     def is_uneconomic(self) -> bool:
-        """Whether the user's part of the output is worth less than the gas of the leg."""
+        """Whether the user's part of the output is worth less than the gas that the token adds."""
         return self.net_output is not None and self.net_output < 0
 
-    def at(self, *, expected_output: int, min_output: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
-        """Return the figures for other outputs of the same amount."""
-        user_amount = fees.floor_of(expected_output)
-        net = None if self.gas_share is None else user_amount - self.gas_share
+    def at(self, *, expected_output: int, min_output: int, gas: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
+        """Return the figures for other outputs of the same amount, and for other gas."""
+        share = None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.per_token)
+        net = None if share is None else fees.floor_of(expected_output) - share
         return replace(
             self,
             price_impact_bps=loss_of(self.arriving_output, expected_output),
+            gas=gas,
+            gas_share=share,
             net_output=net,
             value=rates.value(expected_output),
             min_value=rates.value(min_output),
-            gas_value=rates.value(self.gas_share),
+            gas_value=rates.value(share),
             net_value=rates.value(net),
         )
 
@@ -117,6 +130,7 @@ class Economics:
     """What a sweep brings; amounts and values as of a token."""
 
     ideal_output: Fraction | None
+    execution: str  # the kind of the way that it is about
     reference: Reference | None
     price_impact_bps: int | None
     transfer_tax_bps: int | None
@@ -125,10 +139,12 @@ class Economics:
     gas: int
     gas_price: int | None  # wei
     data_fee: int | None  # wei
-    gas_share: int | None  # of the whole transaction, which is more than the sum of the legs
+    cost: int | None  # wei, of everything that the user sends
+    gas_share: int | None  # the same in the output
     gas_value: int | None
     net_output: int | None
     net_value: int | None
+    summary: str | None  # for people
 
 
 def loss_of(ideal: Fraction | None, actual: int | None) -> int | None:

@@ -16,7 +16,13 @@ from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
 from sweeps.protocol.request import DiscoverRequest
-from sweeps.views.serializers.requests import EvmWalletField, NonZeroAddressField
+from sweeps.views.serializers.requests import (
+    EvmWalletField,
+    ExecutionRequest,
+    NonZeroAddressField,
+    approvals_field,
+    wallet_says,
+)
 
 _FIELD = EvmAddressField()
 _CHAIN_ID = re.compile(r"0x[1-9a-fA-F][0-9a-fA-F]{0,15}")
@@ -131,6 +137,11 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
         "those that the wallet received in the newest blocks.",
     )
     includeHidden = StrictBooleanField(default=False, help_text="Whether to show `suspect` tokens.")
+    approvals = approvals_field()
+    execution = ExecutionRequest(
+        required=False,
+        help_text="How the user's wallet can execute the sweep: what it costs decides which tokens are worth it.",
+    )
 
     def to_request(self) -> DiscoverRequest:
         """Return the validated body as the domain takes it."""
@@ -143,4 +154,6 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
             output_asset=body["outputMint"],
             candidates=candidates.get(None, candidates.get(chain_id, [])),
             includes_hidden=body["includeHidden"],
+            unlimited_approvals=body.get("approvals") == "unlimited",
+            wallet_says=wallet_says(body),
         )

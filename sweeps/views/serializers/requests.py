@@ -23,9 +23,10 @@ from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, ZERO_ADDRESS
 from sweepapi.fees import BPS_DENOMINATOR
 from sweeps.models.sweep import MAX_REFERENCE_LENGTH, MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS, SweepStatus
-from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
+from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic, WalletSays
 
 MAX_DECIMALS = 255
+SPONSORED = "sponsored"
 _SWEEP_USDC = {
     "chain": "base",
     "wallet": "0xC45AbE1c48539b9D69801EF05c5dB34155fe45CF",
@@ -161,7 +162,19 @@ class WalletRequest(StrictSerializer):
 
     atomic = StrictChoiceField(
         choices=[one.value for one in WalletAtomic],
+        required=False,
         help_text="The `atomic.status` of the sweep's chain in the answer of `wallet_getCapabilities` (EIP-5792).",
+    )
+    gasLimitOverride = StrictBooleanField(
+        default=False,
+        help_text="Whether that answer has `gasLimitOverride` as supported (ERC-8132): then each call of a batch has "
+        "its own limit.",
+    )
+    gas = StrictChoiceField(
+        choices=[SPONSORED],
+        required=False,
+        help_text="`sponsored` if someone else pays the gas, as with a paymaster: then no gas is counted against the "
+        "sweep. By default the user pays it.",
     )
 
 
@@ -169,6 +182,26 @@ class ExecutionRequest(StrictSerializer):
     """What is known of how the user can execute a sweep."""
 
     wallet = WalletRequest()
+
+
+def wallet_says(body: Mapping[str, Any]) -> WalletSays:
+    """Return what a validated body says of the user's wallet."""
+    wallet = body.get("execution", {}).get("wallet", {})
+    return WalletSays(
+        atomic=WalletAtomic(wallet["atomic"]) if "atomic" in wallet else None,
+        takes_gas_limits=wallet.get("gasLimitOverride", False),
+        gas_is_sponsored=wallet.get("gas") == SPONSORED,
+    )
+
+
+def approvals_field() -> StrictChoiceField:
+    """Return the field that says for which amounts the user approves tokens."""
+    return StrictChoiceField(
+        choices=["exact", "unlimited"],
+        required=False,
+        help_text="Whether the user approves the amounts of this sweep, which is the default, or any amount, so that "
+        "later sweeps need no approval.",
+    )
 
 
 @extend_schema_serializer(examples=[OpenApiExample("Sweep 25 USDC into WETH", value=_SWEEP_USDC)])
@@ -205,12 +238,11 @@ class BuildRequestSerializer(SweepRequest):
         required=False,
         help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
     )
-    approvals = StrictChoiceField(
-        choices=["exact", "unlimited"],
-        required=False,
-        help_text="Whether the user approves the amounts of this sweep, which is the default, or any amount, so that "
-        "later sweeps need no approval.",
+    acceptUneconomic = StrictBooleanField(
+        default=False,
+        help_text="Whether to build a sweep that costs the user more than it brings, which is refused otherwise.",
     )
+    approvals = approvals_field()
     execution = ExecutionRequest(required=False, help_text="How the user's wallet can execute the sweep.")
 
     def unsweepable(self, tokens: Sequence[Mapping[str, Any]]) -> dict[int, ErrorDetail]:
@@ -232,14 +264,14 @@ class BuildRequestSerializer(SweepRequest):
     def to_request(self) -> BuildRequest:
         """Add what the user and the partner chose."""
         body = self.validated_data
-        wallet = body.get("execution", {}).get("wallet")
         return replace(
             super().to_request(),
             max_skipped=body.get("maxSkipped") if body.get("onLegFailure") == "skip" else 0,
             leaves_out=body.get("onUnroutable") == "skip",
             accepted_impact_bps=body.get("acceptPriceImpactBps"),
             unlimited_approvals=body.get("approvals") == "unlimited",
-            wallet_atomic=WalletAtomic(wallet["atomic"]) if wallet else None,
+            wallet_says=wallet_says(body),
+            accepts_uneconomic=body["acceptUneconomic"],
         )
 
 

@@ -22,6 +22,7 @@ from tests.wallets import (
 pytestmark = pytest.mark.django_db
 
 ACCEPTING = "0x" + "ac" * 20
+READY = {"wallet": {"atomic": "ready"}}
 FIVE: dict[str, float] = {"USDC": 3, "USDT": 2, "LINK": 1, "UNI": 4, "TFEE": 5}
 
 
@@ -50,7 +51,7 @@ def approvals_of(execution: dict[str, Any]) -> list[tuple[str, int]]:
 
 def test_a_first_timer_sweeps_with_one_prompt_through_an_account_that_is_upgraded_with_it(app: PartnerApp) -> None:
     implementation = deployed(app.chain, "BatchAccount")
-    built = app.build(FIVE)
+    built = app.build(FIVE, execution=READY)
     calls = executions_of(built)["calls"]
     assert (built["executions"][0], calls["prompts"], calls["transactions"]) == (calls, 1, 1)
     tx_hash = send_calls(app.chain, app.user, calls, upgrade_to=implementation)
@@ -95,7 +96,7 @@ def test_tokens_with_their_own_permits_need_one_transaction_and_no_approval(app:
 
 def test_a_permit_of_dais_kind_is_signed_only_if_endless_approvals_are_wanted(app: PartnerApp) -> None:
     units: dict[str, float] = {"DAI": 3, "USDC": 2}
-    assert list(executions_of(app.build(units))) == ["calls", "permit2"]
+    assert executions_of(app.build(units)).keys() == {"calls", "permit2", "transactions"}
     for _ in range(2):  # the second time under the next nonces
         approve(app, "DAI", PERMIT2, 0)
         approve(app, "USDC", PERMIT2, 0)
@@ -122,7 +123,7 @@ def test_the_missing_approvals_of_permit2_are_sent_before_the_sweep(app: Partner
 def test_with_all_approvals_given_a_signature_and_a_transaction_are_enough(app: PartnerApp) -> None:
     app.chain.approve(app.user, app.chain.token("USDC"))
     executions = executions_of(app.build({"USDC": 3}))
-    assert list(executions) == ["calls", "permit2"]
+    assert list(executions) == ["permit2", "transactions", "calls"], "the cheapest way that the user has leads"
     assert (executions["permit2"]["prompts"], executions["permit2"]["transactions"]) == (2, 1)
 
 
@@ -140,16 +141,18 @@ def test_a_token_that_gives_permit2_an_endless_allowance_needs_no_approval(app: 
 @pytest.mark.parametrize(
     ("atomic", "kinds"),
     [
-        ("unsupported", ["permits", "permit2"]),
-        ("ready", ["calls", "permits", "permit2"]),
-        ("supported", ["calls", "permits", "permit2"]),
+        ("unsupported", ["transactions", "permits", "permit2"]),
+        ("ready", ["calls", "transactions", "permits", "permit2"]),
+        ("supported", ["calls", "transactions", "permits", "permit2"]),
     ],
 )
 def test_a_wallet_that_makes_no_batches_is_not_offered_one(app: PartnerApp, atomic: str, kinds: list[str]) -> None:
     assert list(executions_of(app.build({"USDC": 3}, execution={"wallet": {"atomic": atomic}}))) == kinds
 
 
-def test_a_delegated_account_whose_code_checks_no_signatures_can_only_make_a_batch(app: PartnerApp) -> None:
+def test_a_delegated_account_whose_code_checks_no_signatures_makes_a_batch_or_plain_transactions(
+    app: PartnerApp,
+) -> None:
     implementation = deployed(app.chain, "BatchAccount")
     delegate(app.chain, app.user, implementation)
     response = app.post_build(app.body({"USDC": 3, "UNI": 4}))
@@ -157,9 +160,24 @@ def test_a_delegated_account_whose_code_checks_no_signatures_can_only_make_a_bat
     built = response.json()["data"]
     assert built["issues"]["wallet"] == {"code": "delegated", "delegate": implementation, "answersEip1271": False}
     assert ("no_signatures", None) in [(warning["code"], warning["token"]) for warning in built["warnings"]]
-    assert list(executions_of(built)) == ["calls"]
+    assert list(executions_of(built)) == ["transactions", "calls"]
     assert app.confirm(built, send_calls(app.chain, app.user, executions_of(built)["calls"]))["status"] == "completed"
-    assert app.build({"USDC": 3}, execution={"wallet": {"atomic": "unsupported"}})["executions"] == []
+    again = app.build({"USDC": 3}, execution={"wallet": {"atomic": "unsupported"}})
+    (plain,) = again["executions"]
+    assert (plain["kind"], plain["prompts"], plain["typedData"], plain["signatureParts"]) == ("transactions", 2, [], [])
+    assert app.confirm(again, send(app.chain, app.user, plain))["status"] == "completed"
+
+
+def test_each_call_of_a_batch_has_a_limit_if_the_wallet_takes_them(app: PartnerApp) -> None:
+    says = {"wallet": {"atomic": "ready", "gasLimitOverride": True}}
+    response = app.post_build(app.body({"USDC": 3, "UNI": 4}, execution=says))
+    assert_documented(response, path="/v2/sweep/build")
+    *approvals, sweep = executions_of(response.json()["data"])["calls"]["calls"]["calls"]
+    limits = [int(call["capabilities"]["gasLimitOverride"]["value"], 16) for call in (*approvals, sweep)]
+    assert all(46_000 < limit < 80_000 for limit in limits[:-1])
+    assert limits[-1] > 200_000
+    without = executions_of(app.build({"USDC": 3}, execution=READY))["calls"]["calls"]["calls"]
+    assert not any("capabilities" in call for call in without)
 
 
 @pytest.mark.parametrize("kind", ["calls", "permits", "permit2"])
@@ -194,7 +212,7 @@ def test_a_contract_has_no_key_that_could_sign_permits_of_tokens(app: PartnerApp
     wallet = deployed(app.chain, "SigningBatchAccount")
     built = app.build({"USDC": 3}, wallet=wallet)
     assert built["issues"]["wallet"] == {"code": "contract", "delegate": None, "answersEip1271": True}
-    assert list(executions_of(built)) == ["calls", "permit2"]
+    assert executions_of(built).keys() == {"calls", "permit2", "transactions"}
 
 
 def test_a_key_is_asked_nothing_about_signatures(app: PartnerApp) -> None:

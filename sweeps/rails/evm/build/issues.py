@@ -1,24 +1,15 @@
-"""What the user still has to fix before a sweep can be sent: missing approvals, and missing tokens."""
+"""What the user still has to fix before a sweep can be sent: missing approvals, tokens, and coins for the gas."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sweepapi.evm.tokens.erc20 import APPROVE, UNLIMITED
-from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
-
-
-@dataclass(frozen=True)
-class UserCall:
-    """A transaction that the user sends before the sweep."""
-
-    to: str
-    data: str
-    value: int = 0
+from sweeps.rails.evm.build.prompts import UserCall, approval_calls
+from sweeps.rails.evm.build.stages import EvmPlanned
 
 
 @dataclass(frozen=True)
 class AllowanceIssue:
-    """A token that the spender may not transfer yet, and the approvals that the user has to send."""
+    """A token that Permit2 may not transfer yet, and the approvals that the user has to send."""
 
     token: str
     spender: str
@@ -26,11 +17,6 @@ class AllowanceIssue:
     required: int
     reset_transaction: UserCall | None
     transaction: UserCall
-
-    @property
-    def approvals(self) -> list[UserCall]:
-        """The transactions in their order."""
-        return [self.transaction] if self.reset_transaction is None else [self.reset_transaction, self.transaction]
 
 
 @dataclass(frozen=True)
@@ -42,18 +28,31 @@ class BalanceIssue:
     required: int
 
 
+@dataclass(frozen=True)
+class GasIssue:
+    """A way to execute the sweep for which the user holds too little of the native coin, in wei."""
+
+    execution: str
+    actual: int
+    needed: int
+    max_fee_per_gas: int
+
+
 def allowance_issues(planned: EvmPlanned) -> Iterator[AllowanceIssue]:
     """Yield the approvals of Permit2 that are missing."""
+    permit2, finder = planned.market.chain.permit2, planned.ways_finder
     for token in planned.swept:
-        if token.allowance < token.amount:
-            yield _issue(planned, token, planned.market.chain.permit2, actual=token.allowance)
-
-
-def contract_allowance_issues(planned: EvmPlanned) -> Iterator[AllowanceIssue]:
-    """Yield the approvals that are missing for a sweep that the contract takes the tokens for itself."""
-    for token in planned.swept:
-        if token.contract_allowance < token.amount:
-            yield _issue(planned, token, planned.contract, actual=token.contract_allowance)
+        approval = finder.approval(token, permit2)
+        if approval.amounts:
+            *resets, transaction = approval_calls(planned, approval)
+            yield AllowanceIssue(
+                token=token.asset,
+                spender=permit2,
+                actual=token.allowance,
+                required=token.amount,
+                reset_transaction=resets[0] if resets else None,
+                transaction=transaction,
+            )
 
 
 def balance_issues(planned: EvmPlanned) -> Iterator[BalanceIssue]:
@@ -63,22 +62,12 @@ def balance_issues(planned: EvmPlanned) -> Iterator[BalanceIssue]:
             yield BalanceIssue(token.asset, token.balance, token.amount)
 
 
-def approved_amount(planned: EvmPlanned, token: EvmToken) -> int:
-    """Return the allowance to give, as the request says."""
-    return UNLIMITED if planned.request.unlimited_approvals else token.amount
-
-
-def _issue(planned: EvmPlanned, token: EvmToken, spender: str, *, actual: int) -> AllowanceIssue:
-    resets = token.needs_reset and actual > 0
-    return AllowanceIssue(
-        token=token.asset,
-        spender=spender,
-        actual=actual,
-        required=token.amount,
-        reset_transaction=_approval(token.asset, spender, 0) if resets else None,
-        transaction=_approval(token.asset, spender, approved_amount(planned, token)),
-    )
-
-
-def _approval(token: str, spender: str, amount: int) -> UserCall:
-    return UserCall(token, f"0x{APPROVE.encode(spender, amount).hex()}")
+def gas_issues(planned: EvmPlanned) -> Iterator[GasIssue]:
+    """Yield the ways that the user's coins do not pay for."""
+    price = planned.gas_price
+    if price is None or planned.request.wallet_says.gas_is_sponsored:
+        return
+    for way in planned.ways:
+        needed = planned.needed_coins(way, price)
+        if needed > planned.native_balance:
+            yield GasIssue(way.kind, planned.native_balance, needed, price.most_wei)

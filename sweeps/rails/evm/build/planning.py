@@ -19,6 +19,7 @@ from sweepapi.errors import (
     InvalidRequest,
     NoRoute,
     PriceImpactTooHigh,
+    Uneconomic,
 )
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market import routing
@@ -43,6 +44,7 @@ from sweepapi.evm.worth.left_out import (
     unswappable,
 )
 from sweepapi.evm.worth.valuing import Rates
+from sweepapi.evm.worth.ways import Way
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -59,14 +61,18 @@ from sweeps.rails.evm.build.stages import (
     planned_tokens,
 )
 
+LOSS = (
+    "By {way} it costs {cost} wei for {gas} gas, which is {share} of the output, and brings {user}. It pays below "
+    "{break_even} wei a gas."
+)
 ALONE_GAS = 5_000_000  # to try one token with
 MAX_PAYING_POOLS = 4  # to look at where nothing goes through
 ROUTER_SWAP = "A router swaps this token after the pools have swapped the others, which may push it to its minimum."
 BESIDE_OTHERS = "Its router swaps after the pools have swapped the others, and that fails: {}"
 WOULD_REVERT = "The sweep would revert: {}"
 SIGNS_NOTHING = (
-    "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can "
-    "only be executed in a batch of calls."
+    "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can be "
+    "executed in a batch of calls, or by approvals of the contract and a plain transaction."
 )
 OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
 BLOCKING_OUTPUT = FieldError(
@@ -140,9 +146,11 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
     """Return the sweep that these minimums plan."""
     market, facts, quotes = reading.market, reading.facts, reading.quotes
     last, rates = minimums.plan.last, Rates.of(market, facts, quotes)
-    wallet = WalletFacts(facts.code, quotes.approvals.answers_eip1271)
+    if request.wallet_says.gas_is_sponsored:
+        rates = rates.sponsored
+    wallet = WalletFacts(facts.code, quotes.approvals.answers_eip1271, quotes.approvals.takes_batches)
     tokens = planned_tokens(request, facts, quotes, minimums, max_skipped=max_skipped)
-    return EvmPlanned(
+    planned = EvmPlanned(
         partner=partner,
         request=request,
         output=output_of(request.output_asset, market, facts),
@@ -162,6 +170,7 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
         is_renewed=minimums.signed is not None,
         left_out=(),
     )
+    return planned.costing(planned.ways[0])
 
 
 def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> EvmPlanned:
@@ -172,7 +181,7 @@ def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> 
     """
     if not planned.request.leaves_out and not unroutable:
         _refuse_zero_floors(planned.tokens)
-    worthless = list(uneconomic(planned.tokens))
+    worthless = list(uneconomic(planned.tokens, accepted=planned.request.accepts_uneconomic))
     left_out = [*unroutable, *worthless]
     _require_leaving_out(planned.request, left_out, of=len(planned.request.tokens))
     left = planned.leaving_out(worthless)
@@ -222,7 +231,7 @@ def _read(
         refuse_disabled(facts)
         _refuse_bad_tokens(request, market, facts, may_drop=signed is not None)
         amounts = {token.asset: token.amount for token in request.tokens if _is_quoted(token, request, facts)}
-        quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=True)
+        quotes = market.read_quotes(amounts=amounts, facts=facts)
         return facts, quotes, routing.find(market, quotes, signed)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
@@ -322,13 +331,14 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     first, because nothing is signed yet; with a signature the same legs run in the same order.
 
     Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
-    because of the output, and ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed.
+    because of the output, ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed, and
+    ``Uneconomic``.
     """
     if not planned.is_held:
-        return planned.simulated(skipped(NOT_HELD))
+        return _worth_it(planned.simulated(skipped(NOT_HELD)))
     swept = planned.swept
     alone = [planned.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
-    whole, *single = _try(planned.market.pool, [_whole(planned, trial), *alone])
+    whole, *single = _try(planned.market.pool, [planned.whole_attempt(trial), *alone])
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
     if whole.status is SimulationStatus.REVERTED and not failing and (planned.is_renewed or planned.request.leaves_out):
@@ -339,7 +349,7 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     if len(failing) == len(swept) and not planned.is_renewed:
         refuse_blocking_output([planned])
     smaller = _without(planned, failing)
-    (rest,) = _try(planned.market.pool, [_whole(smaller, trial)])
+    (rest,) = _try(planned.market.pool, [smaller.whole_attempt(trial)])
     return _showing(smaller, rest)
 
 
@@ -366,11 +376,6 @@ def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial) -> list[Simulation
     return _try(plans[0].market.pool, [planned.attempt(trial, [ALONE_GAS]) for planned in plans]) if plans else []
 
 
-def _whole(planned: EvmPlanned, trial: Trial) -> Attempt:
-    # Without skipping: a pool that pays too little is to be found now.
-    return planned.unskippable.attempt(trial, planned.gas.limits_to_try)
-
-
 def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
     try:
         outcomes = try_all(attempts, pool)
@@ -384,7 +389,33 @@ def _showing(planned: EvmPlanned, result: Simulation) -> EvmSimulated:
     if planned.is_renewed and result.status is SimulationStatus.REVERTED:
         raise InsufficientOutput(WOULD_REVERT.format(result.reason))
     known = planned if result.gross_output is None else planned.with_gross_output(result.gross_output)
-    return known.simulated(result)
+    return _worth_it(known.simulated(result))
+
+
+def _worth_it(simulated: EvmSimulated) -> EvmSimulated:
+    """Return the sweep with what each token adds to its cost.
+
+    Raises ``Uneconomic`` if a new one costs more than it brings, unless the user accepts that.
+    """
+    ways = simulated.ways
+    net_output = simulated.economics_of(ways[0]).net_output
+    is_accepted = simulated.is_renewed or simulated.request.accepts_uneconomic
+    if not is_accepted and net_output is not None and net_output < 0:
+        raise Uneconomic(details=[_loss(simulated, way) for way in ways])
+    return simulated.costing(ways[0])
+
+
+def _loss(planned: EvmPlanned, way: Way) -> FieldError:
+    economics, break_even = planned.economics_of(way), planned.break_even_gas_price(way)
+    message = LOSS.format(
+        way=way.kind,
+        cost=economics.cost,
+        gas=economics.gas,
+        share=economics.gas_share,
+        user=planned.expected.user_amount,
+        break_even=break_even,
+    )
+    return FieldError("execution", "uneconomic", message)
 
 
 def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlanned:

@@ -2,27 +2,33 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
+from django.conf import settings
+
+from sweepapi.evm.contracts.batch_account import execute_calldata
+from sweepapi.evm.encoding.abi import exported_code
 from sweepapi.evm.encoding.responses import Block, GasPrice, Log
 from sweepapi.evm.market.reading import Market, MarketFacts
 from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import shares
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
+from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.token_permits import TokenPermits
 from sweepapi.evm.tokens.transfers import Transfers
-from sweepapi.evm.trial.attempts import Approval, Attempt, TrialPayout
-from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.trial.attempts import Attempt, Batch, TrialPayout
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
 from sweepapi.evm.trial.sweep_gas import SweepGas
-from sweepapi.evm.trial.trial_result import Simulation
+from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
 from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
-from sweepapi.evm.worth.economics import sweep_economics, token_economics
+from sweepapi.evm.worth.economics import WayCost, sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
+from sweepapi.evm.worth.ways import WalletAbilities, Way, Ways, added_gas
 from sweepapi.fees import FeeRates
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
-from sweeps.protocol.request import BuildRequest, TokenInput
+from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
 
 
 @dataclass(frozen=True)
@@ -61,20 +67,6 @@ class EvmToken(PricedToken):
             return self
         return replace(self, economics=token_economics(self, rates, transfers, fees))
 
-    def approval(self, *, unlimited: bool) -> Approval:
-        """Return the allowances to give the contract in a trial, after a reset to zero where the token needs one.
-
-        Tokens treat an unlimited allowance differently, so the trial gives one if the user will.
-        """
-        amount = UNLIMITED if unlimited or self.allowance == UNLIMITED else self.amount
-        resets = self.needs_reset and self.contract_allowance > 0
-        return Approval(
-            self.asset,
-            current=self.contract_allowance,
-            amounts=[0, amount] if resets else [amount],
-            takes_all=self.balance == self.amount,
-        )
-
     def dropped(self) -> "EvmToken":
         """Return the token as an offer has it that leaves it with the user."""
         return replace(self, expected_output=0, min_output=0, swap=None, skippable=False, economics=NOTHING)
@@ -86,6 +78,7 @@ class WalletFacts:
 
     code: bytes
     answers_eip1271: bool | None  # whether its code checks signatures; None without code, or if that is unknown
+    takes_batches: bool  # whether its code makes batches as ERC-7821 says
 
     @property
     def kind(self) -> AccountCode:
@@ -96,6 +89,19 @@ class WalletFacts:
     def delegate(self) -> str | None:
         """The contract that it delegates to (EIP-7702); None if it does not."""
         return delegate_of(self.code)
+
+    def abilities(self, atomic: WalletAtomic | None) -> WalletAbilities:
+        """Return what the wallet can do; ``atomic`` is what it said about batches."""
+        is_measured = self.takes_batches or self.kind is AccountCode.NONE
+        return WalletAbilities(
+            may_batch=atomic is not WalletAtomic.UNSUPPORTED,
+            does_batch=atomic in (WalletAtomic.SUPPORTED, WalletAtomic.READY),
+            is_upgraded=self.kind is AccountCode.NONE,
+            signs=self.answers_eip1271 is not False,
+            is_contract=self.kind is AccountCode.CONTRACT,
+            batches_as_tried=self.takes_batches,
+            code_gas=0 if is_measured else settings.WALLET_CODE_GAS,
+        )
 
 
 @dataclass(frozen=True)
@@ -143,11 +149,6 @@ class EvmPlanned(PlannedSweep):
         routed = [token.asset for token in self.swept if isinstance(token.swap, RouterSwap)]
         return routed if len(routed) < len(self.swept) else []
 
-    @property
-    def unskippable(self) -> "EvmPlanned":
-        """The same sweep, if the contract leaves out no token."""
-        return replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])
-
     def alone(self, token: EvmToken) -> "EvmPlanned":
         """Return the sweep of one of the tokens."""
         return self._with_tokens([replace(token, skippable=False)], max_skipped=0)
@@ -188,9 +189,35 @@ class EvmPlanned(PlannedSweep):
         if output is None:
             return token
         economics = token.economics.at(
-            expected_output=output, min_output=token.min_output, fees=self.fees, rates=self.rates
+            expected_output=output,
+            min_output=token.min_output,
+            gas=token.economics.gas,
+            fees=self.fees,
+            rates=self.rates,
         )
         return replace(token, expected_output=output, economics=economics)
+
+    def costing(self, way: Way, *, leg: int | None = None) -> Self:
+        """Return the sweep whose tokens cost what they add if it is executed in this way.
+
+        ``leg`` is the gas of its only leg, if that was measured.
+        """
+        tokens = [
+            token
+            if token.swap is None
+            else replace(
+                token,
+                economics=token.economics.at(
+                    expected_output=token.expected_output,
+                    min_output=token.min_output,
+                    gas=added_gas(token, way, leg_gas(token.swap) if leg is None else leg),
+                    fees=self.fees,
+                    rates=self.rates,
+                ),
+            )
+            for token in self.tokens
+        ]
+        return replace(self, tokens=tokens)
 
     def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmPlanned":
         """Return the planned sweep of other tokens; the joined ones keep their shares of the last hop, or get more."""
@@ -203,6 +230,62 @@ class EvmPlanned(PlannedSweep):
         """Return what a rollup charges for the data of the sweep and of so many more bytes, in wei."""
         fee = self.rates.data_fee
         return None if fee is None else fee.with_bytes(more_bytes)
+
+    @property
+    def ways(self) -> list[Way]:
+        """The ways to execute it: those that count first, and of these the cheapest."""
+        return sorted(self.ways_finder.all(), key=lambda way: (not way.counts, self._price_of(way), way.prompts))
+
+    @property
+    def ways_finder(self) -> Ways:
+        """What the ways depend on."""
+        return Ways(
+            tokens=self.tokens,
+            permit2=self.market.chain.permit2,
+            contract=self.contract,
+            unlimited=self.request.unlimited_approvals,
+            wallet=self.wallet.abilities(self.request.wallet_says.atomic),
+            sweep=self.gas,
+            approvals_used=self.tried.approvals_used,
+            batch_used=self.tried.batch_used,
+        )
+
+    @property
+    def tried(self) -> Simulation:
+        """What was tried so far: nothing."""
+        return NOT_TRIED
+
+    def cost_of(self, way: Way) -> WayCost:
+        """Return what the user pays for this way to execute it."""
+        return WayCost(way.kind, way.gas, self.data_fee(more_bytes=way.more_bytes))
+
+    def needed_coins(self, way: Way, price: GasPrice) -> int:
+        """Return the wei that the user has to hold: the most that is asked for before one of the transactions.
+
+        A node wants each transaction's limit at the highest fee that it offers; those before it have paid less.
+        """
+        data_fee = self.cost_of(way).data_fee or 0
+        *first, last = way.sent
+        spent, needed = 0, 0
+        for sent in first:
+            needed = max(needed, spent + sent.gas_limit * price.most_wei)
+            spent += sent.gas * price.wei
+        return max(needed, spent + last.gas_limit * price.most_wei + data_fee)
+
+    def economics_of(self, way: Way) -> Economics:
+        """Return what the sweep brings if it is executed in this way."""
+        each = [token.economics for token in self.swept]
+        return sweep_economics(each, self.rates, expected=self.expected, minimum=self.minimum, cost=self.cost_of(way))
+
+    def break_even_gas_price(self, way: Way) -> int | None:
+        """Return the price in wei below which it brings more than this way costs; None if prices are not known."""
+        cost, coins = self.cost_of(way), self.rates.in_coin(self.expected.user_amount)
+        return None if coins is None or cost.data_fee is None else max(coins - cost.data_fee, 0) // cost.gas
+
+    def _price_of(self, way: Way) -> int:
+        """Return what a way costs: in wei if that is known, otherwise in gas."""
+        cost, gas_price = self.cost_of(way), self.rates.gas_price
+        return cost.gas * (1 if gas_price is None else gas_price) + (cost.data_fee or 0)
 
     @property
     def gas(self) -> SweepGas:
@@ -223,9 +306,8 @@ class EvmPlanned(PlannedSweep):
 
     @property
     def economics(self) -> Economics:
-        """What the sweep brings, with the gas that it uses."""
-        each = [token.economics for token in self.swept]
-        return sweep_economics(each, self.rates, expected=self.expected, minimum=self.minimum, gas=self.gas.used)
+        """What the sweep brings in the way that stands first."""
+        return self.economics_of(self.ways[0])
 
     @property
     def min_user(self) -> int:
@@ -235,14 +317,30 @@ class EvmPlanned(PlannedSweep):
         skippable = sorted((token.floor for token in swept if token.skippable), reverse=True)
         return sum(token.floor for token in swept) - sum(skippable[:may_skip])
 
+    def whole_attempt(self, trial: "Trial") -> Attempt:
+        """Return the sweep as in ``attempt``, with everything that shows what the ways to execute it cost.
+
+        It skips no token: a pool that pays too little is to be found now.
+        """
+        tried = replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])
+        others = [self.ways_finder.approval(token, self.market.chain.permit2) for token in self.swept]
+        attempt = replace(tried.attempt(trial, self.gas.limits_to_try), other_approvals=others)
+        if self.request.wallet_says.atomic is WalletAtomic.UNSUPPORTED:
+            return attempt
+        calls = [(call.to, call.data) for approval in attempt.approvals for call in approval.calls]
+        batch = execute_calldata([*calls, (self.contract, attempt.calldata)])
+        code = None if self.wallet.takes_batches else exported_code("BatchAccount")
+        return replace(attempt, batch=Batch(batch, code))
+
     def attempt(self, trial: "Trial", limits: Sequence[int]) -> Attempt:
-        """Return the sweep as its user's own calls with these gas limits, the approvals first."""
+        """Return the sweep as its user's own calls with these gas limits, the missing approvals first."""
+        finder = self.ways_finder
         recipients = [self.request.wallet, self.fees.protocol_recipient, self.fees.partner_recipient]
         return Attempt(
             user=self.request.wallet,
             contract=self.contract,
             tokens=[token.asset for token in self.tokens],
-            approvals=[token.approval(unlimited=self.request.unlimited_approvals) for token in self.swept],
+            approvals=[finder.approval(token, self.contract) for token in self.swept],
             calldata=trial.encode(self),
             limits=limits,
             codes=trial.codes,
@@ -272,6 +370,11 @@ class EvmSimulated(EvmPlanned):
     """A planned sweep, and what the chain does with it now."""
 
     simulation: Simulation
+
+    @property
+    def tried(self) -> Simulation:
+        """What the simulation showed."""
+        return self.simulation
 
     @property
     def gas(self) -> SweepGas:

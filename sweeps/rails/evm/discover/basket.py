@@ -1,57 +1,157 @@
-"""The tokens of a wallet that are worth sweeping together."""
+"""The tokens of a wallet that are worth sweeping together, and the way to execute that sweep.
 
-from collections.abc import Sequence
-from dataclasses import replace
+What a token costs depends on the way: its approval, for Permit2 or for the contract, or its permit. So each way that
+the wallet certainly has is tried with the tokens that bring more than they add to it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median_low
 
 from django.conf import settings
 
-from sweepapi.evm.trial.trial_result import NOT_TRIED
+from sweepapi.evm.trial.legs import leg_gas
+from sweepapi.evm.trial.sweep_gas import USED_FIXED
+from sweepapi.evm.trial.trial_result import together
+from sweepapi.evm.worth.valuing import Economics
+from sweepapi.evm.worth.ways import Way, WayKind
 from sweeps.rails.evm.build.stages import EvmSimulated
-from sweeps.rails.evm.discover.found import BestBasket, FoundToken, TokenVerdict
+from sweeps.rails.evm.discover.found import BestBasket, Exclusion, FoundToken, TokenVerdict
+from sweeps.rails.evm.discover.verdicts import of_sale
 
-EMPTY = BestBasket((), 0, None)
-
-
-def best_basket(found: Sequence[FoundToken]) -> BestBasket:
-    """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more.
-
-    The last hop costs gas of its own; tokens that need it may not pay for it, even if each pays for its own swap.
-    """
-    worthy = sorted(filter(_is_worthy, found), key=_net_output, reverse=True)
-    direct = [token for token in worthy if token.sale is not None and token.sale.last_hop is None]
-    baskets = [_basket(tokens[: settings.MAX_TOKENS]) for tokens in (worthy, direct) if tokens]
-    return max(filter(_net_of, baskets), key=_net_of, default=EMPTY)
+GOOD = (TokenVerdict.SELLABLE, TokenVerdict.TAXED)
 
 
-def _is_worthy(found: FoundToken) -> bool:
-    """Return whether a token brings more than it costs, at a price impact that builds accept."""
-    if found.token is None or found.finding.verdict not in (TokenVerdict.SELLABLE, TokenVerdict.TAXED):
-        return False
-    impact = found.token.economics.price_impact_bps or 0
-    return _net_output(found) > 0 and impact <= settings.PRICE_IMPACT_REFUSAL_BPS
+@dataclass(frozen=True)
+class Basket:
+    """Tokens that are worth sweeping together in one way, the best first, and all that were found, valued for it."""
+
+    found: Sequence[FoundToken]
+    tokens: Sequence[FoundToken] = ()
+    expected_output: int = 0
+    economics: Economics | None = None  # None if it is empty
+
+    @property
+    def net_output(self) -> int:
+        """What it leaves; zero if that is not known, or if it costs more."""
+        return 0 if self.economics is None else max(self.economics.net_output or 0, 0)
+
+    @property
+    def shown(self) -> BestBasket:
+        """The basket as partners see it."""
+        return BestBasket(self.tokens, self.expected_output, self.economics)
 
 
-def _net_output(found: FoundToken) -> int:
+def best_basket(found: Sequence[FoundToken]) -> Basket:
+    """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more."""
+    appraisal = _Appraisal(found)
+    best = max(appraisal.baskets, key=lambda basket: basket.net_output, default=None)
+    if best is None or best.net_output == 0:
+        best = Basket([appraisal.costing(token, None) for token in found])
+    return replace(best, found=[_excluded(token, best) for token in best.found])
+
+
+class _Appraisal:
+    """Compares the ways to execute sweeps of what was found."""
+
+    def __init__(self, found: Sequence[FoundToken]) -> None:
+        self._found = found
+        self._ways = {token.asset: _certain_ways(token.sale) for token in found if token.sale is not None}
+        self._shared_gas = _shared_gas([token.sale for token in found if token.sale is not None])
+
+    @property
+    def baskets(self) -> Iterator[Basket]:
+        """The baskets of all tokens that are worth it in one way, and of those that need no last hop.
+
+        The last hop costs gas of its own; tokens that need it may not pay for it, even if each pays for its own swap.
+        """
+        for kind in WayKind:
+            found = [self.costing(token, kind) for token in self._found]
+            able = [token for token in found if kind in self._ways.get(token.asset, ())]
+            worthy = sorted(filter(_is_worthy, able), key=_net_output, reverse=True)
+            direct = [token for token in worthy if token.sale is not None and token.sale.last_hop is None]
+            for tokens in (worthy, direct):
+                if tokens:
+                    yield self._basket(found, tokens[: settings.MAX_TOKENS], kind)
+
+    def costing(self, token: FoundToken, kind: WayKind | None) -> FoundToken:
+        """Return the token with what it adds to a sweep in this way, or else in the cheapest one."""
+        if token.sale is None:
+            return token
+        way = self._ways[token.asset].get(kind) if kind is not None else None
+        sale = token.sale.costing(way or token.sale.ways[0], leg=self._leg_gas(token.sale))
+        return replace(token, sale=sale, finding=of_sale(sale))
+
+    def _basket(self, found: Sequence[FoundToken], tokens: Sequence[FoundToken], kind: WayKind) -> Basket:
+        sweep = self._together([token.sale for token in tokens if token.sale is not None])
+        way = _certain_ways(sweep)[kind]
+        return Basket(found, tokens, sweep.expected.gross_output, sweep.economics_of(way))
+
+    def _together(self, sales: Sequence[EvmSimulated]) -> EvmSimulated:
+        """Return one sweep of what is sold alone, with the gas that the sales used, but for what they share."""
+        last_hop = next((sale.last_hop for sale in sales if sale.last_hop is not None), None)
+        tokens = [token for sale in sales for token in sale.tokens]
+        rates = sales[0].rates.with_more(len(sales) - 1)
+        whole = replace(sales[0], tokens=tokens, last_hop=last_hop, rates=rates)
+        used = self._shared_gas + whole.gas.used_by_last_hop + sum(map(self._leg_gas, sales))
+        return replace(whole, simulation=together([sale.simulation for sale in sales], used))
+
+    def _leg_gas(self, sale: EvmSimulated) -> int:
+        """Return the gas of the leg of a sale, measured if it was tried."""
+        used = sale.simulation.gas_used
+        if used is None:
+            return leg_gas(sale.tokens[0].swap)
+        return max(used - self._shared_gas - sale.gas.used_by_last_hop, 0)
+
+
+def _shared_gas(sales: Sequence[EvmSimulated]) -> int:
+    """Return what any sweep uses beside its legs: what most sales used beside what is expected of their leg."""
+    tried = [
+        sale.simulation.gas_used - leg_gas(sale.tokens[0].swap) - sale.gas.used_by_last_hop
+        for sale in sales
+        if sale.simulation.gas_used is not None
+    ]
+    return median_low(tried) if tried else USED_FIXED
+
+
+def _certain_ways(sweep: EvmSimulated) -> Mapping[WayKind, Way]:
+    """Return the ways that the user has for certain; who lacks no permit has less to sign than with them."""
+    ways = {way.kind: way for way in sweep.ways if way.counts}
+    signed = ways.get(WayKind.PERMIT2)
+    return {WayKind.PERMITS: signed, **ways} if signed is not None and not signed.approvals else ways
+
+
+def _is_worthy(token: FoundToken) -> bool:
+    """Return whether a token brings more than it adds, at a price impact that builds accept."""
+    return token.finding.verdict in GOOD and _net_output(token) > 0 and not _is_far_below_price(token)
+
+
+def _is_far_below_price(token: FoundToken) -> bool:
+    impact_bps = 0 if token.token is None else token.token.economics.price_impact_bps or 0
+    return impact_bps > int(settings.PRICE_IMPACT_REFUSAL_BPS)
+
+
+def _net_output(token: FoundToken) -> int:
     """Return the net output; zero if it is not known."""
-    return 0 if found.token is None else found.token.economics.net_output or 0
+    return 0 if token.token is None else token.token.economics.net_output or 0
 
 
-def _basket(tokens: Sequence[FoundToken]) -> BestBasket:
-    together = _together([token.sale for token in tokens if token.sale is not None])
-    return BestBasket(tokens, together.expected.gross_output, together.economics)
+def _excluded(token: FoundToken, basket: Basket) -> FoundToken:
+    """Return the token with why it is not in the basket, if it can be sold and is not."""
+    if token.finding.verdict not in GOOD or any(token.asset == one.asset for one in basket.tokens):
+        return token
+    return replace(token, excluded_because=_exclusion(token, basket))
 
 
-def _net_of(basket: BestBasket) -> int:
-    """Return what a basket brings; zero if that is not known, or if it costs more."""
-    return 0 if basket.economics is None else max(basket.economics.net_output or 0, 0)
-
-
-def _together(sales: Sequence[EvmSimulated]) -> EvmSimulated:
-    """Return one sweep of what is sold alone."""
-    return replace(
-        sales[0],
-        tokens=[token for sale in sales for token in sale.tokens],
-        last_hop=next((sale.last_hop for sale in sales if sale.last_hop is not None), None),
-        rates=sales[0].rates.with_more(len(sales) - 1),
-        simulation=NOT_TRIED,
-    )
+def _exclusion(token: FoundToken, basket: Basket) -> Exclusion:
+    if _is_far_below_price(token):
+        return Exclusion.PRICE_IMPACT_TOO_HIGH
+    if token.token is None or token.token.economics.net_output is None:
+        return Exclusion.PRICE_UNKNOWN
+    if not basket.tokens:
+        return Exclusion.BASKET_UNECONOMIC
+    if len(basket.tokens) == settings.MAX_TOKENS:
+        return Exclusion.TOO_MANY_TOKENS
+    if token.sale is not None and token.sale.last_hop is not None:
+        return Exclusion.LAST_HOP_UNECONOMIC
+    return Exclusion.OTHER_WAY

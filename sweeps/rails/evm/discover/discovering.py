@@ -99,7 +99,7 @@ def _read(request: DiscoverRequest, market: Market) -> _ReadWallet:
         if (finding := verdicts.deceptive(market.chain, token, known)) is not None
     }
     amounts = {token: known.balance for token, known in held.items() if known.balance and token not in suspects}
-    quotes = market.read_quotes(amounts=amounts, facts=facts, with_approvals=False)
+    quotes = market.read_quotes(amounts=amounts, facts=facts)
     return _ReadWallet(market, holdings, facts, suspects, amounts, quotes, sales.find(market, quotes))
 
 
@@ -114,18 +114,18 @@ class _Appraisal:
     def discovery(self) -> EvmDiscovery:
         """Raise ``ChainUnavailable`` if no provider answers."""
         wallet, holdings = self.wallet, self.wallet.holdings
-        found = [*self._sold(), *self._not_sold()]
-        shown = [token for token in found if self.request.includes_hidden or not token.is_hidden]
+        basket = best_basket([*self._sold(), *self._not_sold()])
+        shown = [token for token in basket.found if self.request.includes_hidden or not token.is_hidden]
         return EvmDiscovery(
             chain=self.terms.chain,
             wallet=self.request.wallet,
             output=output_of(self.request.output_asset, wallet.market, wallet.facts),
             reference=self._rates.reference,
             tokens=shown,
-            hidden_count=len(found) - len(shown),
+            hidden_count=len(basket.found) - len(shown),
             omitted_count=holdings.omitted_count,
             logs_read=holdings.logs_read,
-            best_basket=best_basket(found),
+            best_basket=basket.shown,
         )
 
     @cached_property
@@ -161,10 +161,13 @@ class _Appraisal:
             tokens=[TokenInput(token, wallet.amounts[token])],
             output_asset=self.request.output_asset,
             slippage_bps=SLIPPAGE_BPS,
+            unlimited_approvals=self.request.unlimited_approvals,
+            wallet_says=self.request.wallet_says,
         )
         reading = Reading(wallet.market, wallet.facts, wallet.quotes)
+        is_sponsored = request.wallet_says.gas_is_sponsored
         sale = planned_sweep(request, reading, minimums, partner=self.terms.partner, fees=fees, max_skipped=0)
-        return replace(sale, rates=self._rates)
+        return replace(sale, rates=self._rates.sponsored if is_sponsored else self._rates)
 
     def _with_result(self, sale: EvmPlanned, simulation: Simulation) -> EvmSimulated:
         """Return the sale with what its simulation showed, and what it is then worth."""

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.erc20 import TokenFacts
-from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import Economics, Reference
 from sweeps.protocol.rail import OutputAsset
 from sweeps.rails.evm.build.stages import EvmSimulated, EvmToken
@@ -22,6 +21,17 @@ class TokenVerdict(StrEnum):
     UNSELLABLE = "unsellable"
     SUSPECT = "suspect"  # its name is made to deceive; it was not tried
     BROKEN = "broken"  # not a token
+
+
+class Exclusion(StrEnum):
+    """Why a token that can be sold is not in the best basket."""
+
+    PRICE_IMPACT_TOO_HIGH = "price_impact_too_high"
+    PRICE_UNKNOWN = "price_unknown"  # so that nothing says whether it is worth its gas
+    BASKET_UNECONOMIC = "basket_uneconomic"  # all tokens that are worth their gas do not pay for the sweep together
+    TOO_MANY_TOKENS = "too_many_tokens"  # others bring more
+    LAST_HOP_UNECONOMIC = "last_hop_uneconomic"  # the tokens that need the last hop do not pay for it
+    OTHER_WAY = "other_way"  # the basket is executed in a way in which this token can't be approved
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class FoundToken:
     is_listed: bool
     finding: ExplainedVerdict
     sale: EvmSimulated | None = None  # of the whole balance, with its simulation; None if there is no way to sell it
+    excluded_because: Exclusion | None = None  # None if it is in the basket, or can't be sold
 
     @property
     def token(self) -> EvmToken | None:
@@ -50,8 +61,8 @@ class FoundToken:
 
     @property
     def gas(self) -> int | None:
-        """What its swap adds to a sweep."""
-        return None if self.token is None else leg_gas(self.token.swap)
+        """What it adds to a sweep, its approval or permit included."""
+        return None if self.token is None else self.token.economics.gas
 
     @property
     def is_hidden(self) -> bool:

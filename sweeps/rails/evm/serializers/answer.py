@@ -36,10 +36,17 @@ from sweeps.serializers.answer import (
 from sweeps.serializers.rendering import rendered
 
 # Of ``executions``; the others need what is signed.
-QUOTED_EXECUTION_FIELDS = ("kind", "prompts", "transactions", "gas", "dataFee", "approvals")
+QUOTED_EXECUTION_FIELDS = (
+    *("kind", "prompts", "transactions", "gasLimit", "estimated", "approvals"),
+    *("gas", "dataFee", "cost", "gasShare", "gasValue", "netOutput", "netValue"),
+)
 CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
 EXAMPLES = Path(__file__).parent / "examples"
+EXECUTIONS_HELP = (
+    "The ways that the user has for certain first, the cheapest of them leading; `calls` is one of them only if the "
+    "request says what the wallet supports."
+)
 ISSUED_FIELDS = (
     "sweepId",
     "clientReference",
@@ -165,7 +172,7 @@ class QuotedSerializer(serializers.Serializer[Any]):
     feeSummary = FeeSummarySerializer(source="planned")
     economics = serializers.SerializerMethodField()
     executions = serializers.SerializerMethodField(
-        help_text="Those with the fewest prompts first. What is signed and sent in them follows with the build."
+        help_text=f"{EXECUTIONS_HELP} What is signed and sent in them follows with the build."
     )
     issues = BuildIssuesSerializer(source="planned")
 
@@ -213,7 +220,7 @@ class BuiltSerializer(StoredSerializer, QuotedSerializer):
     )
     transaction = TransactionRequestSerializer(source="issued")
     transactionTemplate = TransactionTemplateSerializer(source="issued")
-    executions = serializers.SerializerMethodField(help_text="Those with the fewest prompts first.")
+    executions = serializers.SerializerMethodField(help_text=EXECUTIONS_HELP)
 
     @extend_schema_field(SweepExecutionSerializer(many=True))
     def get_executions(self, offered: Offered[EvmIssued]) -> Any:  # noqa: ANN401 - as DRF renders it

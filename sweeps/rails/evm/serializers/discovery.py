@@ -9,7 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken, TokenVerdict
+from sweeps.rails.evm.discover.found import EvmDiscovery, Exclusion, FoundToken, TokenVerdict
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
     ReferenceSerializer,
@@ -53,7 +53,7 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         source="finding.verdict",
         values=list(TokenVerdict),
         help_text="`sellable`; `taxed`, which is sellable although it keeps a part of transfers; `uneconomic`, which "
-        "brings less than the gas of its swap; `no_route`; `unsellable`: a sale fails; `suspect`, whose name is made "
+        "brings less than the gas that it adds; `no_route`; `unsellable`: a sale fails; `suspect`, whose name is made "
         "to deceive; `broken`, which is not a token. New values may be added.",
     )
     reason = OpenEnumField(
@@ -70,7 +70,19 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
     expectedOutput = AmountOutputField(
         source="token.expected_output", default=None, allow_null=True, help_text=f"Before the fee. {NO_OFFER}"
     )
-    gas = AmountOutputField(allow_null=True, help_text=f"What its swap adds to the gas of a sweep. {NO_OFFER}")
+    gas = AmountOutputField(
+        allow_null=True,
+        help_text=f"What it adds to the gas of a sweep, its approval or permit included. {NO_OFFER}",
+    )
+    excludedBecause = OpenEnumField(
+        source="excluded_because",
+        values=list(Exclusion),
+        allow_null=True,
+        help_text="Why a token that can be sold is not in `bestBasket`: its price impact is too high; its price is not "
+        "known; all tokens that are worth their own gas do not pay for a sweep together; others bring more than the "
+        "most tokens of a sweep; those that need another hop do not pay for it; it can't be approved in the way in "
+        "which the basket is executed. Null if it is in the basket, or can't be sold. New values may be added.",
+    )
 
     @extend_schema_field(serializers.BooleanField())
     def get_untrusted(self, token: FoundToken) -> bool:

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.evm.worth.valuing import Economics
+from sweepapi.evm.worth.ways import WayKind
 from sweeps.rails.evm.build.shown import ShownToken
 from sweeps.rails.evm.build.value_warnings import VALUE_WARNINGS, value_warning
 from sweeps.rails.evm.discover.found import FoundToken
@@ -44,7 +45,8 @@ class TokenEconomicsSerializer(serializers.Serializer[Any]):
     gasShare = AmountOutputField(
         source="token.economics.gas_share",
         allow_null=True,
-        help_text=f"What the gas of its own leg costs, in the output token. {UNKNOWN}",
+        help_text="What the gas that it adds to the sweep costs, its approval or permit included, in the output token. "
+        f"{UNKNOWN}",
     )
     netOutput = SignedAmountResponseField(
         source="token.economics.net_output",
@@ -95,29 +97,56 @@ class EconomicsSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="As for each token, over all of them at mid prices. Null if it is not known for one.",
     )
-    gas = AmountOutputField(
-        help_text="What the sweep's transaction uses, in units of gas; estimated if it was not simulated."
+    execution = OpenEnumField(
+        values=list(WayKind), help_text="The kind of the entry of `executions` that this is about: the first one."
+    )
+    summary = serializers.CharField(
+        allow_null=True, help_text="The same for people, in English. Null if a value is not known."
     )
     gasPrice = AmountOutputField(
-        source="gas_price", allow_null=True, help_text="In wei. Null if the provider did not report it."
-    )
-    dataFee = AmountOutputField(
-        source="data_fee",
+        source="gas_price",
         allow_null=True,
-        help_text=DATA_FEE_HELP,
+        help_text="In wei; zero if the gas is sponsored. Null if the provider did not report it.",
     )
-    gasShare = AmountOutputField(
-        source="gas_share",
-        allow_null=True,
-        help_text="What the whole transaction costs, in the output token: more than the legs' shares together.",
-    )
-    gasValue = AmountOutputField(source="gas_value", allow_null=True, help_text="The value of `gasShare`.")
-    netOutput = SignedAmountResponseField(
-        source="net_output", allow_null=True, help_text="The expected output after the fee and `gasShare`."
-    )
-    netValue = SignedAmountResponseField(source="net_value", allow_null=True, help_text="The value of `netOutput`.")
     valueWarning = serializers.SerializerMethodField()
 
     @extend_schema_field(OpenEnumField(values=VALUE_WARNINGS, allow_null=True, help_text=WARNED))
     def get_valueWarning(self, economics: Economics) -> str | None:  # noqa: N802 - named after its field
         return value_warning(economics)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), **cost_fields()}
+
+
+def cost_fields(source: str = "") -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    """Return the fields of what a way to execute the sweep costs and leaves; ``source`` leads to its ``Economics``."""
+    return {
+        "gas": AmountOutputField(
+            source=f"{source}gas" if source else None,
+            help_text="What everything that the user sends uses, approvals included, in units of gas.",
+        ),
+        "dataFee": AmountOutputField(
+            source=f"{source}data_fee",
+            allow_null=True,
+            help_text=f"Of everything that the user sends. {DATA_FEE_HELP}",
+        ),
+        "cost": AmountOutputField(
+            source=f"{source}cost" if source else None,
+            allow_null=True,
+            help_text="Of gas and data together, in wei. Null if it is not known.",
+        ),
+        "gasShare": AmountOutputField(
+            source=f"{source}gas_share", allow_null=True, help_text=f"`cost` in the output token. {UNKNOWN}"
+        ),
+        "gasValue": AmountOutputField(
+            source=f"{source}gas_value", allow_null=True, help_text="The value of `gasShare`."
+        ),
+        "netOutput": SignedAmountResponseField(
+            source=f"{source}net_output",
+            allow_null=True,
+            help_text="The expected output after the fee and `gasShare`; negative if they are more.",
+        ),
+        "netValue": SignedAmountResponseField(
+            source=f"{source}net_value", allow_null=True, help_text="The value of `netOutput`."
+        ),
+    }

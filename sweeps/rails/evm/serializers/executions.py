@@ -7,9 +7,10 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.evm.wallet.accounts import AccountCode
-from sweeps.rails.evm.build.prompts import SEND_CALLS_VERSION, ExecutionKind, PricedExecution
+from sweepapi.evm.worth.ways import WayKind
+from sweeps.rails.evm.build.prompts import SEND_CALLS_VERSION, IssuedExecution, QuotedExecution
+from sweeps.rails.evm.serializers.economics import cost_fields
 from sweeps.rails.evm.serializers.transactions import (
-    DATA_FEE_HELP,
     HEX,
     ApprovalTransactionSerializer,
     TransactionRequestSerializer,
@@ -22,7 +23,8 @@ KIND_HELP = (
     "`calls`: pass `calls` to wallet_sendCalls, which makes approvals and sweep in one batch; left out if the wallet "
     "does not support that. `permits`: sign `typedData` in order, then send `transaction`; offered if all allowances "
     "that Permit2 lacks can be signed. `permit2`: send `approvals` in order, sign `typedData`, send `transaction`. "
-    "The last two are left out for an account whose code does not check signatures: see `issues.wallet`."
+    "These two are left out for an account whose code does not check signatures: see `issues.wallet`. `transactions`: "
+    "send `approvals` in order, then `transaction`, with nothing to sign; every account can do that."
 )
 PARTS_HELP = (
     "How to complete `transaction.data`: for each part, copy `length` bytes from byte `start` of the signature of "
@@ -56,6 +58,10 @@ class BatchedCallSerializer(serializers.Serializer[Any]):
     to = EvmAddressField()
     data = serializers.RegexField(HEX)  # type: ignore[assignment]  # DRF takes declared fields out of the class
     value = serializers.RegexField(QUANTITY)
+    capabilities = serializers.DictField(
+        required=False,
+        help_text="Only for a wallet that said it takes `gasLimitOverride` (ERC-8132): the limit of this call.",
+    )
 
 
 class SendCallsSerializer(serializers.Serializer[Any]):
@@ -82,21 +88,30 @@ class SignaturePartSerializer(serializers.Serializer[Any]):
 class ExecutionOptionSerializer(serializers.Serializer[Any]):
     """One way to execute the sweep, and what it costs the user."""
 
-    kind = OpenEnumField(source="option.kind", values=[kind.value for kind in ExecutionKind], help_text=KIND_HELP)
+    kind = OpenEnumField(source="way.kind", values=list(WayKind), help_text=KIND_HELP)
     prompts = serializers.IntegerField(
-        source="option.prompts",
+        source="way.prompts",
         help_text="How often the wallet asks its user: for every signature and every transaction, once for a batch.",
     )
-    transactions = serializers.IntegerField(source="option.transactions", help_text="A batch counts as one.")
-    gas = AmountOutputField(help_text="Of all transactions together.")
-    dataFee = AmountOutputField(
-        source="data_fee", allow_null=True, help_text=f"Of all transactions together. {DATA_FEE_HELP}"
+    transactions = serializers.IntegerField(source="way.transactions", help_text="A batch counts as one.")
+    gasLimit = AmountOutputField(
+        source="way.gas_limit", help_text="The limits of everything that the user sends together: at most that is used."
     )
-    approvals = serializers.SerializerMethodField(help_text="Send these first, in order; a batch has its own.")
+    estimated = serializers.BooleanField(
+        source="way.is_estimated",
+        help_text="Whether `gas` is partly an estimate, as for tokens' own permits and the code of an unknown wallet; "
+        "false if all of it was simulated.",
+    )
+    approvals = serializers.SerializerMethodField(
+        help_text="Send these first, in order, each once the one before is mined; a batch has its own."
+    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), **cost_fields("economics.")}
 
     @extend_schema_field(ApprovalTransactionSerializer(many=True))
-    def get_approvals(self, execution: PricedExecution) -> Any:  # noqa: ANN401 - as DRF renders it
-        sent = [] if execution.option.is_batch else execution.option.approvals
+    def get_approvals(self, execution: QuotedExecution) -> Any:  # noqa: ANN401 - as DRF renders it
+        sent = [] if execution.way.is_batch else execution.approvals
         return [rendered(ApprovalTransactionSerializer, approval) for approval in sent]
 
 
@@ -106,10 +121,10 @@ class SweepExecutionSerializer(ExecutionOptionSerializer):
     calls = SendCallsSerializer(allow_null=True, help_text="Null unless the kind is `calls`.")
     typedData = serializers.SerializerMethodField(help_text="In the order in which the user signs.")
     transaction = TransactionRequestSerializer(
-        allow_null=True, help_text="With zeros in place of the signatures; null if the kind is `calls`."
+        allow_null=True, help_text="With zeros in place of the signatures, if any; null if the kind is `calls`."
     )
     signatureParts = SignaturePartSerializer(source="signature_parts", many=True, help_text=PARTS_HELP)
 
     @extend_schema_field(TypedDataSerializer(many=True))
-    def get_typedData(self, execution: PricedExecution) -> list[dict[str, Any]]:  # noqa: N802 - named after its field
+    def get_typedData(self, execution: IssuedExecution) -> list[dict[str, Any]]:  # noqa: N802 - named after its field
         return [typed_data.for_wallets() for typed_data in execution.typed_data]

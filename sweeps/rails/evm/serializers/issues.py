@@ -1,13 +1,14 @@
-"""What keeps a built sweep from being sent: missing approvals and tokens, and what the simulation showed."""
+"""What keeps a built sweep from being sent: missing approvals, tokens and coins, and what the simulation showed."""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
+from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
+from sweepapi.evm.worth.ways import WayKind
+from sweeps.rails.evm.build.issues import allowance_issues, balance_issues, gas_issues
 from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.evm.serializers.executions import WalletSerializer
 from sweeps.rails.evm.serializers.transactions import ApprovalTransactionSerializer
@@ -33,6 +34,18 @@ class BalanceIssueSerializer(serializers.Serializer[Any]):
     token = EvmAddressField()
     actual = AmountOutputField()
     required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
+
+
+class GasIssueSerializer(serializers.Serializer[Any]):
+    """A way to execute the sweep that the user's coins do not pay for; amounts in wei."""
+
+    execution = OpenEnumField(values=list(WayKind), help_text="The kind of the entry of `executions`.")
+    actual = AmountOutputField()
+    needed = AmountOutputField(
+        help_text="The most that is asked for before one of the transactions: what those before it cost, its limit at "
+        "`maxFeePerGas`, and the fee for data."
+    )
+    maxFeePerGas = AmountOutputField(source="max_fee_per_gas", help_text="Twice the base fee, and the tip.")
 
 
 class SimulationSerializer(serializers.Serializer[Any]):
@@ -64,6 +77,7 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
 
     allowance = serializers.SerializerMethodField()
     balance = serializers.SerializerMethodField()
+    gas = serializers.SerializerMethodField()
     wallet = WalletSerializer()
     simulation = SimulationSerializer()
 
@@ -74,3 +88,7 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
     @extend_schema_field(BalanceIssueSerializer(many=True))
     def get_balance(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
         return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(planned)]
+
+    @extend_schema_field(GasIssueSerializer(many=True))
+    def get_gas(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
+        return [rendered(GasIssueSerializer, issue) for issue in gas_issues(planned)]

@@ -32,11 +32,12 @@ class TypedDataSerializer(serializers.Serializer[Any]):
 
 
 class ApprovalTransactionSerializer(serializers.Serializer[Any]):
-    """A transaction that the user sends before the sweep."""
+    """A transaction that the user sends before the sweep; it must be mined before the next one is sent."""
 
     to = EvmAddressField()
-    data = serializers.RegexField(HEX)  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    data = HexField(source="calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
     value = AmountOutputField()
+    gas = AmountOutputField(help_text="The gas limit to send, with a margin.")
 
 
 class TransactionRequestSerializer(serializers.Serializer[Any]):

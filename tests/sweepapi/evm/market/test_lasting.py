@@ -163,11 +163,7 @@ def test_a_pool_that_a_reorganization_removed_gives_no_quote(reader: Reader) -> 
             reader.chain.put_code(pool, "")
     facts = reader.read(dai.address)
     assert facts.pools == known
-    assert (
-        not reader.market.read_quotes(amounts=amounts, facts=facts, with_approvals=False)
-        .basket.ways[dai.address]
-        .is_open
-    )
+    assert not reader.market.read_quotes(amounts=amounts, facts=facts).basket.ways[dai.address].is_open
 
 
 @pytest.mark.parametrize("code", ["", BURNS_ALL_GAS, "5f5ffd"], ids=["no code", "burns all gas", "reverts"])

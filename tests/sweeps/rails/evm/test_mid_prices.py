@@ -13,6 +13,7 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.pools.pricing import loss_bps
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import TokenEconomics
+from sweepapi.evm.worth.ways import NEW_APPROVAL
 from sweeps.models import Sweep
 from sweeps.rails.evm.build.stages import SignedTerms
 from tests.local_chain import LocalChain, Token
@@ -171,12 +172,14 @@ def test_a_sweep_costs_its_gas_at_the_current_price(planner: Planner, output: st
     planned = planner.sweep({"LINK": 1.0, "UNI": 1.0}, output=output)
     total = planned.economics
     assert planned.gas_price is not None
-    assert (total.gas, total.gas_price, total.data_fee) == (planned.gas.used, planned.gas_price.wei, 0)
+    way = planned.ways[0]
+    assert (total.execution, total.gas, total.gas_price) == ("transactions", way.gas, planned.gas_price.wei)
+    assert (total.data_fee, total.cost) == (0, way.gas * planned.gas_price.wei)
     assert total.gas_share is not None
     assert total.gas_share == pytest.approx(total.gas * planned.gas_price.wei * unit / 10**18, rel=0.02)
     assert total.net_output == planned.expected.user_amount - total.gas_share
     for token in planned.tokens:
-        cost = leg_gas(token.swap) * planned.gas_price.wei * unit / 10**18
+        cost = (leg_gas(token.swap) + NEW_APPROVAL) * planned.gas_price.wei * unit / 10**18
         assert token.economics.gas_share == pytest.approx(cost, rel=0.02)
 
 
@@ -188,10 +191,11 @@ def test_the_oracle_of_a_rollup_is_asked_for_the_size_of_the_transaction(
         planned = planner.sweep(units, output="WETH")
         total = planned.economics
         assert planned.gas_price is not None
-        assert total.data_fee == 1_000 + 128 * len(units)
+        assert total.data_fee == 1_000 + (128 + 160) * len(units)
         assert total.gas_share == total.gas * planned.gas_price.wei + total.data_fee
         for token in planned.tokens:
-            assert token.economics.gas_share == leg_gas(token.swap) * planned.gas_price.wei + 128
+            gas = leg_gas(token.swap) + NEW_APPROVAL
+            assert token.economics.gas_share == gas * planned.gas_price.wei + 128
 
 
 def test_an_oracle_that_does_not_answer_leaves_costs_unknown(
@@ -285,8 +289,9 @@ def test_what_a_rollup_charges_for_data_is_shown_beside_the_gas(
     change_chain(l1_fee_oracle=app.chain.put_code("0x" + "0f" * 20, RETURNS_ITS_ARGUMENT))
     built = app.build({"USDC": 2, "UNI": 3}, output="WETH")
     sweep = 1_000 + 128 * 2
-    assert [int(built[part]["dataFee"]) for part in ("transaction", "economics")] == [sweep, sweep]
-    calls, permits, permit2 = built["executions"]
+    assert [int(built[part]["dataFee"]) for part in ("transaction", "economics")] == [sweep, sweep + 2 * 160]
+    plain, permits, permit2, calls = built["executions"]
+    assert (int(plain["transaction"]["dataFee"]), int(plain["dataFee"])) == (sweep, sweep + 2 * 160)
     assert int(permits["transaction"]["dataFee"]) == int(permits["dataFee"]) == sweep + 2 * 224
     assert (int(permit2["transaction"]["dataFee"]), int(permit2["dataFee"])) == (sweep, sweep + 2 * 160)
     assert int(calls["dataFee"]) == sweep + 2 * 256
