@@ -174,6 +174,10 @@ class TooManyWebhooks(SweepApiError):
     """There are 10 webhook endpoints already; delete one first."""
 
 
+class TokensRefused(SweepApiError):
+    """Some of the tokens can't be swept; details has each with its reason. "onUnroutable": "skip" leaves them out."""
+
+
 class NoRoute(SweepApiError):
     """No route was found for some of the tokens."""
 
@@ -192,10 +196,6 @@ class InsufficientOutput(SweepApiError):
 
 class Uneconomic(SweepApiError):
     """The sweep costs its user more than it brings; details has each way to execute it. acceptUneconomic allows it."""
-
-
-class PriceImpactTooHigh(SweepApiError):
-    """Some tokens would be sold far below their price; details lists them. acceptPriceImpactBps accepts that."""
 
 
 class RateLimited(SweepApiError):

@@ -41,14 +41,14 @@ class MagicAmount:
 # By the names in the chains file.
 TOKENS: Mapping[str, MagicToken] = {
     SCRIPT: MagicToken("SCRIPT", "Is swept like any good token; its amounts below force what happens on chain."),
-    "no_route": MagicToken("NOROUTE", "Has no pool: quotes and builds are refused with `no_route`."),
+    "no_route": MagicToken("NOROUTE", "Has no pool: quotes and builds are refused with `tokens_refused`."),
     "honeypot": MagicToken("HONEY", "No contract may receive it: refused with `transfer_refused`."),
     "failing_simulation": MagicToken(
         "NOSIM", "Can be sent, but the simulated sweep of it fails: refused with `simulation_failed`."
     ),
     "price_impact": MagicToken(
         "THIN",
-        "Its pool is small: 500 tokens are refused with `price_impact_too_high`, and a sweep of 20 lowers its price by "
+        "Its pool is small: 500 tokens are refused with `tokens_refused`, and a sweep of 20 lowers its price by "
         "4 %, so that a sweep that was built before leaves it out if the build said `onLegFailure: skip`.",
     ),
     "transfer_tax": MagicToken("TAXED", "Burns 1 % of each transfer: built by way of a router, with the tax shown."),

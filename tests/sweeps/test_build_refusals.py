@@ -230,7 +230,7 @@ def test_a_token_with_a_transfer_fee_is_refused_if_no_router_swaps_what_arrives(
 ) -> None:
     change_chain(routers=())
     response = app.post_build(app.body({"USDC": 1, "TFEE": 1}, **wallet))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[1].mint", "transfer_fee")}
 
 
@@ -241,27 +241,29 @@ def test_a_token_with_a_transfer_fee_is_refused_as_output(app: PartnerApp) -> No
 
 
 def test_an_amount_whose_minimum_output_rounds_to_zero_is_refused(app: PartnerApp) -> None:
-    response = app.post_build(app.body({"USDC": 1, "DAI": 0.0155}, output="GUSD", slippageBps=5000))
-    assert error_of(response) == (422, "insufficient_output")
-    assert details_of(response) == {("tokens[1].amount", "output_too_small")}
+    response = app.post_build(
+        app.body({"USDC": 1, "DAI": 0.0155}, output="GUSD", slippageBps=5000, acceptUneconomic=True)
+    )
+    assert error_of(response) == (422, "tokens_refused")
+    assert details_of(response) == {("tokens[1].mint", "output_too_small")}
 
 
 def test_an_amount_whose_share_of_the_last_hop_rounds_to_zero_is_refused(app: PartnerApp) -> None:
-    response = app.post_build(app.body({"USDC": 1, "DAI": 0.001}, output="GUSD"))
-    assert error_of(response) == (422, "insufficient_output")
-    assert details_of(response) == {("tokens[1].amount", "output_too_small")}
+    response = app.post_build(app.body({"USDC": 1, "DAI": 0.001}, output="GUSD", acceptUneconomic=True))
+    assert error_of(response) == (422, "tokens_refused")
+    assert details_of(response) == {("tokens[1].mint", "output_too_small")}
 
 
 def test_an_amount_too_small_for_every_pool_has_no_route(app: PartnerApp) -> None:
     response = app.post_build(app.body({"USDC": 1, "DAI": 1e-18}, output="GUSD"))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[1].mint", "no_route")}
 
 
 def test_an_amount_too_large_for_every_pool_has_no_route(app: PartnerApp) -> None:
     body = app.body({"USDC": 1})
     body["tokens"][0]["amount"] = str(2**256 - 1)
-    assert error_of(app.post_build(body)) == (422, "no_route")
+    assert error_of(app.post_build(body)) == (422, "tokens_refused")
 
 
 def test_a_chain_that_does_not_respond_is_503_with_a_time_to_retry(app: PartnerApp, no_providers: ProviderPool) -> None:

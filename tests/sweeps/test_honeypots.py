@@ -66,7 +66,7 @@ def test_a_token_that_its_pool_cannot_receive_or_send_in_full_is_refused_to_ever
     for pool in pools(app).values():
         treat(app, pool, **treatment)
     response = app.post_build(app.body({"UNI": 1}, wallet=wallet_of(app, holds=holds)))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[0].mint", code)}
 
 

@@ -101,7 +101,7 @@ def with_one_sided_pools(app: PartnerApp) -> str:
 
 NOT_A_TOKEN = (400, "invalid_request", "not_a_token")
 NO_ROUTE, FEE, REFUSAL, FAILURE = (
-    (422, "no_route", reason) for reason in ("no_route", "transfer_fee", "transfer_refused", "simulation_failed")
+    (422, "tokens_refused", reason) for reason in ("no_route", "transfer_fee", "transfer_refused", "simulation_failed")
 )
 TOKENS: dict[str, tuple[Put, tuple[int, str, str]]] = {
     "an account": (an_account, NOT_A_TOKEN),
@@ -178,7 +178,7 @@ def test_if_only_hostile_tokens_are_left_the_build_is_refused(app: PartnerApp) -
     tokens = [running(REVERTS)(app), an_account(app)]
     body = app.body(tokens=[{"mint": token, "amount": "1"} for token in tokens], onUnroutable="skip")
     response = app.post_build(body)
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[0].mint", "not_a_token"), ("tokens[1].mint", "not_a_token")}
     assert stored_rows() == []
 
@@ -239,9 +239,9 @@ def above_supply(app: PartnerApp) -> int:
 @pytest.mark.parametrize(
     ("amount", "code", "detail"),
     [
-        (above_supply, "price_impact_too_high", ("tokens[1].amount", "price_impact_too_high")),
-        (lambda _app: 2**128, "no_route", ("tokens[1].mint", "no_route")),
-        (lambda _app: UNLIMITED, "no_route", ("tokens[1].mint", "no_route")),
+        (above_supply, "tokens_refused", ("tokens[1].mint", "price_impact_too_high")),
+        (lambda _app: 2**128, "tokens_refused", ("tokens[1].mint", "no_route")),
+        (lambda _app: UNLIMITED, "tokens_refused", ("tokens[1].mint", "no_route")),
     ],
 )
 def test_an_amount_above_the_supply_is_refused_or_left_out(

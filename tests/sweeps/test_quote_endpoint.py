@@ -107,7 +107,7 @@ def test_what_a_build_refuses_is_refused(app: PartnerApp) -> None:
     body = app.body({"WETH": 1}, output="USDC")
     body["tokens"][0]["amount"] = "1"
     refused = post_quote(app, body)
-    assert error_of(refused) == (422, "no_route")
+    assert error_of(refused) == (422, "tokens_refused")
     assert_documented(refused, path=QUOTE)
 
 

@@ -90,7 +90,7 @@ def test_a_honeypot_that_hides_from_probes_is_refused(
 ) -> None:
     trap(condition)
     response = app.post_build(app.body({**others, "UNI": 1}))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     ((field, code),) = details_of(response)
     assert field == f"tokens[{len(others)}].mint"
     # Probes have no gas price and other code, but anvil gives them a base fee.
@@ -105,7 +105,7 @@ def test_a_wallet_that_can_pay_for_its_sweep_is_simulated_with_a_price_of_gas(
     # A quarter of what the limits that are tried need together.
     app.chain.give_coins(app.user.address, 3_000_000 * int(app.chain.rpc("eth_gasPrice"), 16))
     response = app.post_build(app.body({**others, "UNI": 1}))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {(f"tokens[{len(others)}].mint", "simulation_failed")}
 
 
@@ -159,7 +159,7 @@ def test_the_gas_that_a_token_burns_is_bounded(app: PartnerApp, trap: Callable[.
 def test_if_no_token_is_left_the_build_is_refused(app: PartnerApp, trap: Callable[..., str]) -> None:
     trap(Condition.GAS_HAS_A_PRICE)
     response = app.post_build(app.body({"UNI": 1}, onUnroutable="skip"))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
 
 
 def test_if_no_token_is_left_the_refusal_has_the_reason_of_each(app: PartnerApp, trap: Callable[..., str]) -> None:
@@ -167,7 +167,7 @@ def test_if_no_token_is_left_the_refusal_has_the_reason_of_each(app: PartnerApp,
     body["tokens"].append({"mint": app.chain.users[3].address, "amount": "1"})
     trap(Condition.CONTRACT_CALLS)
     response = app.post_build(body)
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[0].mint", "simulation_failed"), ("tokens[1].mint", "not_a_token")}
 
 
@@ -182,7 +182,7 @@ def test_a_token_that_fails_alone_is_refused_although_the_whole_could_not_be_tri
     trap(Condition.CONTRACT_CALLS)
     node.alter = only_single_tokens
     response = app.post_build(app.body({"USDC": 3, "UNI": 1}))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[1].mint", "simulation_failed")}
 
 
@@ -204,7 +204,7 @@ def test_a_token_that_is_worth_less_than_its_gas_is_left_out_or_refused(app: Par
     usdc, dai = app.chain.token("USDC"), app.chain.token("DAI")
     tokens = [{"mint": dai.address, "amount": str(dai.units(5))}, {"mint": usdc.address, "amount": str(amount)}]
     response = app.post_build(app.body(tokens=tokens))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[1].mint", "uneconomic")}
     (left_out,) = app.build(tokens=tokens, onUnroutable="skip")["skippedTokens"]
     assert (left_out["mint"], left_out["reason"]) == (usdc.address, "uneconomic")
@@ -223,5 +223,5 @@ def test_a_token_whose_minimum_rounds_to_zero_is_left_out_whatever_gas_costs(app
     tokens = [{"mint": link.address, "amount": str(link.units(5))}, {"mint": dai.address, "amount": str(15 * 10**11)}]
     built = app.build(tokens=tokens, outputMint=app.chain.token("USDC").address, onUnroutable="skip")
     (left_out,) = built["skippedTokens"]
-    assert (left_out["mint"], left_out["reason"]) == (dai.address, "uneconomic")
+    assert (left_out["mint"], left_out["reason"]) == (dai.address, "output_too_small")
     assert left_out["message"] == "The minimum output of this amount rounds to zero."

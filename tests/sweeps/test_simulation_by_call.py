@@ -82,7 +82,7 @@ def test_a_wallet_that_can_pay_for_its_sweep_is_simulated_with_a_price_of_gas(
     trap(Condition.GAS_HAS_A_PRICE)
     app.chain.give_coins(app.user.address, 3_000_000 * int(app.chain.rpc("eth_gasPrice"), 16))
     response = app.post_build(app.body({"USDC": 3, "UNI": 1}))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[1].mint", "simulation_failed")}
 
 
@@ -108,7 +108,7 @@ def test_a_token_that_makes_the_sweep_fail_is_named_and_refused(
 ) -> None:
     trap(condition)
     response = app.post_build(app.body({**others, "UNI": 1}))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {(f"tokens[{len(others)}].mint", "simulation_failed")}
 
 

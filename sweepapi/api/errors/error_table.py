@@ -125,11 +125,17 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.TooManyWebhooks: ErrorRow("too_many_webhooks", 409, operations=("createWebhook",)),
     errors.PayloadTooLarge: ErrorRow("payload_too_large", 413, operations=WITH_BODY),
     errors.UnsupportedMediaType: ErrorRow("unsupported_media_type", 415, operations=WITH_BODY),
+    errors.TokensRefused: ErrorRow(
+        "tokens_refused",
+        422,
+        operations=("quoteSweep", "buildSweep"),
+        example=FieldError("tokens[0].mint", "price_impact_too_high", "The price impact is 1834 basis points."),
+    ),
     errors.NoRoute: ErrorRow(
         "no_route",
         422,
-        operations=BUILDS,
-        example=FieldError("tokens[0].mint", "no_route", "No router can swap this amount."),
+        operations=("buildSolanaSweep",),
+        example=FieldError("tokens[0].mint", "no_route", "The swap API can't swap this amount."),
     ),
     errors.EventMismatch: ErrorRow(
         "event_mismatch",
@@ -150,7 +156,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.InsufficientOutput: ErrorRow(
         "insufficient_output",
         422,
-        operations=BUILDS,
+        operations=("buildSolanaSweep",),
         example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
     ),
     errors.Uneconomic: ErrorRow(
@@ -163,12 +169,6 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
             "By calls it costs 573782521074618 wei for 529684 gas, which is 573782521074618 of the output, and brings "
             "507322415490184. It pays below 957782556 wei a gas.",
         ),
-    ),
-    errors.PriceImpactTooHigh: ErrorRow(
-        "price_impact_too_high",
-        422,
-        operations=("quoteSweep", "buildSweep"),
-        example=FieldError("tokens[0].amount", "price_impact_too_high", "The price impact is 1834 basis points."),
     ),
     errors.InsufficientBalance: ErrorRow(
         "insufficient_balance",

@@ -45,7 +45,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Batch:
+class AccountBatch:
     """The account's one transaction to itself that makes the approvals of the contract and sweeps."""
 
     calldata: bytes
@@ -81,7 +81,7 @@ class Attempt:
     payout: TrialPayout
     gas: SweepGas
     other_approvals: Sequence[Approval] = ()  # of Permit2, which the attempt does not use: tried for their gas
-    batch: Batch | None = None  # the same in one transaction, tried for its gas
+    batch: AccountBatch | None = None  # the same in one transaction, tried for its gas
 
     @property
     def approving_calls(self) -> list[TriedCall]:

@@ -92,7 +92,7 @@ def uneconomic(tokens: Iterable[PlannedToken], *, accepted: bool = False) -> Ite
             message = UNECONOMIC.format(output=token.expected_output, gas_share=token.economics.gas_share)
             yield LeftOut.planned(token, "uneconomic", message)
         elif token.floor == 0:
-            yield LeftOut.planned(token, "uneconomic", ROUNDS_TO_ZERO)
+            yield LeftOut.planned(token, "output_too_small", ROUNDS_TO_ZERO)
 
 
 def far_below_price(tokens: Iterable[PlannedToken], *, most_bps: int) -> Iterator[LeftOut]:

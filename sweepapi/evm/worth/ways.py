@@ -96,7 +96,7 @@ class SentGas:
 
 
 @dataclass(frozen=True)
-class Way:
+class ExecutionWay:
     """One way to execute a sweep."""
 
     kind: WayKind
@@ -146,7 +146,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Ways:
+class ExecutionWays:
     """Finds the ways of one sweep."""
 
     tokens: Sequence[ApprovableToken]  # of the offer, the dropped ones without a swap
@@ -175,7 +175,7 @@ class Ways:
         """Return the allowance to give."""
         return UNLIMITED if self.unlimited else token.amount
 
-    def all(self) -> Iterator[Way]:
+    def all(self) -> Iterator[ExecutionWay]:
         """Yield the ways."""
         for_contract = self._missing(self.contract)
         if self.wallet.may_batch:
@@ -203,7 +203,7 @@ class Ways:
             if token.asset in missing and takes:
                 yield position
 
-    def _batch(self, approvals: Sequence[Approval]) -> Way:
+    def _batch(self, approvals: Sequence[Approval]) -> ExecutionWay:
         each = {one.token: self._batched(one) for one in approvals}
         used = self.batch_used
         if used is None:
@@ -213,7 +213,7 @@ class Ways:
         limit = (
             self.sweep.limit_as_caller + sum(map(self._limit, approvals)) + BATCH_LIMIT + authorization[1] + overhead
         )
-        return Way(
+        return ExecutionWay(
             WayKind.CALLS,
             approvals,
             (),
@@ -227,13 +227,13 @@ class Ways:
         is_used_up = approval.current == 0 and not self.unlimited
         return BATCHED_APPROVAL if is_used_up else BATCHED_KEPT_APPROVAL
 
-    def _sent(self, kind: WayKind, approvals: Sequence[Approval]) -> Way:
+    def _sent(self, kind: WayKind, approvals: Sequence[Approval]) -> ExecutionWay:
         each = {one.token: self._used(one) for one in approvals}
         is_signed = kind is WayKind.PERMIT2
         used = self.sweep.used + self._cleared_otherwise if is_signed else self.sweep.used_as_caller
         limit = self.sweep.limit() if is_signed else self.sweep.limit_as_caller
         code_gas = self.wallet.code_gas if self.wallet.is_contract else 0
-        return Way(
+        return ExecutionWay(
             kind,
             approvals,
             (),
@@ -245,9 +245,9 @@ class Ways:
             or not all(self._was_tried(one) for one in approvals),
         )
 
-    def _with_permits(self, positions: Sequence[int]) -> Way:
+    def _with_permits(self, positions: Sequence[int]) -> ExecutionWay:
         each = {token.asset: self._permitted(token) for token in (self.tokens[position] for position in positions)}
-        return Way(
+        return ExecutionWay(
             WayKind.PERMITS,
             (),
             positions,
@@ -303,7 +303,7 @@ def approval_limit(approvals_used: Mapping[tuple[str, str], int], approval: Appr
     return UNTRIED_APPROVAL_LIMIT if tried is None else tried * APPROVAL_LIMIT_PERCENT // 100
 
 
-def added_gas(token: ApprovableToken, way: Way, leg: int) -> int:
+def added_gas(token: ApprovableToken, way: ExecutionWay, leg: int) -> int:
     """Return what a token whose leg uses this much adds to the gas of a sweep in this way."""
     is_signed = way.kind in (WayKind.PERMITS, WayKind.PERMIT2)
     return leg + way.approval_gas.get(token.asset, 0) + (PERMITTED_TOKEN if is_signed else 0)

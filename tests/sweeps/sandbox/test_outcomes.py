@@ -55,10 +55,10 @@ def amount_of(outcome: ForcedOutcome) -> int:
 @pytest.mark.parametrize(
     ("name", "amount", "code", "detail"),
     [
-        ("no_route", COIN, "no_route", "no_route"),
-        ("honeypot", COIN, "no_route", "transfer_refused"),
-        ("failing_simulation", COIN, "no_route", "simulation_failed"),
-        ("price_impact", 500 * COIN, "price_impact_too_high", "price_impact_too_high"),
+        ("no_route", COIN, "tokens_refused", "no_route"),
+        ("honeypot", COIN, "tokens_refused", "transfer_refused"),
+        ("failing_simulation", COIN, "tokens_refused", "simulation_failed"),
+        ("price_impact", 500 * COIN, "tokens_refused", "price_impact_too_high"),
     ],
 )
 def test_a_token_is_refused_with_its_code_by_quotes_and_builds_and_skipped_if_wanted(

@@ -17,8 +17,7 @@ from sweepapi.errors import (
     FieldError,
     InsufficientOutput,
     InvalidRequest,
-    NoRoute,
-    PriceImpactTooHigh,
+    TokensRefused,
     Uneconomic,
 )
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
@@ -37,14 +36,13 @@ from sweepapi.evm.trial.trying import try_all
 from sweepapi.evm.worth.left_out import (
     NOT_A_TOKEN,
     PROBLEMS,
-    ROUNDS_TO_ZERO,
     LeftOut,
     far_below_price,
     uneconomic,
     unswappable,
 )
 from sweepapi.evm.worth.valuing import Rates
-from sweepapi.evm.worth.ways import Way
+from sweepapi.evm.worth.ways import ExecutionWay
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -101,9 +99,11 @@ def plan(  # noqa: PLR0913 - what a rail knows of a sweep
 ) -> EvmPlanned:
     """Plan a sweep in three round trips; with ``signed``, under what the user signed for it.
 
+    It lacks the tokens of a new sweep that can't be swept, whether or not they may be left out: the trial may find more
+    of them, and a refusal names all.
+
     Raises ``BuildDisabled`` if the contract can't execute sweeps now, ``ChainUnavailable``, ``InvalidRequest`` (an
-    address that is not a token, or decimals that contradict the chain), ``NoRoute``, ``PriceImpactTooHigh`` and
-    ``InsufficientOutput``.
+    output that is not a token, or decimals that contradict the chain), ``TokensRefused`` and ``InsufficientOutput``.
     """
     market = market_for(registry, request, contract)
     floors = None if signed is None else _signed_floors(request, fees, signed)
@@ -176,45 +176,35 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
 def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> EvmPlanned:
     """Return a new sweep without the tokens that it can't take, that are not worth their gas, or cost too much to sell.
 
-    Raises ``NoRoute`` if they may not be left out, ``InsufficientOutput`` for a floor of zero, and
-    ``PriceImpactTooHigh``.
+    Raises ``TokensRefused`` if none is left.
     """
-    if not planned.request.leaves_out and not unroutable:
-        _refuse_zero_floors(planned.tokens)
-    worthless = list(uneconomic(planned.tokens, accepted=planned.request.accepts_uneconomic))
-    left_out = [*unroutable, *worthless]
-    _require_leaving_out(planned.request, left_out, of=len(planned.request.tokens))
+    request = planned.request
+    worthless = list(uneconomic(planned.tokens, accepted=request.accepts_uneconomic))
     left = planned.leaving_out(worthless)
-    costly = too_costly(planned.request, left.tokens)
-    return replace(left.leaving_out(costly), left_out=[*left_out, *costly])
-
-
-def _require_leaving_out(request: BuildRequest, tokens: Sequence[LeftOut], *, of: int) -> None:
-    """Raise ``NoRoute`` unless these tokens may be left out; it has the same reasons as the answer would have.
-
-    ``of`` is how many tokens there are: one has to be left.
-    """
-    if not tokens or (request.leaves_out and len(tokens) < of):
-        return
-    raise NoRoute(details=_details(request, tokens, "mint"))
+    costly = too_costly(request, left.tokens)
+    left = replace(left.leaving_out(costly), left_out=[*unroutable, *worthless, *costly])
+    if not left.tokens:
+        _refuse(request, left.left_out)
+    return left
 
 
 def too_costly(request: BuildRequest, tokens: Sequence[EvmToken]) -> list[LeftOut]:
-    """Return the tokens whose price impact is more than the user agreed to.
-
-    Raises ``PriceImpactTooHigh`` unless they may be left out: one token has to be left.
-    """
+    """Return the tokens whose price impact is more than the user agreed to."""
     most_bps = max(settings.PRICE_IMPACT_REFUSAL_BPS, request.accepted_impact_bps or 0)
-    costly = list(far_below_price(tokens, most_bps=most_bps))
-    if costly and not (request.leaves_out and len(costly) < len(tokens)):
-        raise PriceImpactTooHigh(details=_details(request, costly, "amount"))
-    return costly
+    return list(far_below_price(tokens, most_bps=most_bps))
 
 
-def _details(request: BuildRequest, tokens: Sequence[LeftOut], name: str) -> list[FieldError]:
-    """Return what is wrong with these tokens, as of this member of each."""
+def require_all(planned: EvmPlanned) -> None:
+    """Raise ``TokensRefused`` if the plan lacks tokens that may not be left out."""
+    if planned.left_out and not planned.request.leaves_out:
+        _refuse(planned.request, planned.left_out)
+
+
+def _refuse(request: BuildRequest, tokens: Sequence[LeftOut]) -> NoReturn:
+    """Raise ``TokensRefused``; it has the same reasons as the answer would have."""
     requested = [token.asset for token in request.tokens]
-    return [FieldError(f"tokens[{requested.index(one.asset)}].{name}", one.reason, one.message) for one in tokens]
+    by_position = sorted((requested.index(one.asset), one) for one in tokens)
+    raise TokensRefused(details=[FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in by_position])
 
 
 def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
@@ -276,17 +266,6 @@ def refuse_output(problem: TransferProblem) -> NoReturn:
     raise InvalidRequest(details=[FieldError("outputMint", code, message)])
 
 
-def _refuse_zero_floors(tokens: Sequence[EvmToken]) -> None:
-    """Raise ``InsufficientOutput`` for tokens whose floors are zero."""
-    nothing = [
-        FieldError(f"tokens[{i}].amount", "output_too_small", ROUNDS_TO_ZERO)
-        for i, token in enumerate(tokens)
-        if token.floor == 0
-    ]
-    if nothing:
-        raise InsufficientOutput(details=nothing)
-
-
 def _require_floors(request: BuildRequest, plan: RoutePlan, max_skipped: int) -> None:
     """Raise ``InsufficientOutput`` unless the user allowed to leave out as many tokens as the plan does."""
     if not plan.ways or len(request.tokens) - len(plan.ways) > max_skipped:
@@ -330,9 +309,9 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     for the least. If tokens fail, another round trip tries the rest. The user is the caller and approves the contract
     first, because nothing is signed yet; with a signature the same legs run in the same order.
 
-    Raises ``ChainUnavailable``, ``NoRoute`` if a token fails that may not be left out, ``InvalidRequest`` if all do
-    because of the output, ``InsufficientOutput`` if more tokens of a renewed sweep fail than its user allowed, and
-    ``Uneconomic``.
+    Raises ``ChainUnavailable``, ``TokensRefused`` with all tokens that plan and trial refuse if they may not be left
+    out, ``InvalidRequest`` if all fail because of the output, ``InsufficientOutput`` if more tokens of a renewed sweep
+    fail than its user allowed, and ``Uneconomic``.
     """
     if not planned.is_held:
         return _worth_it(planned.simulated(skipped(NOT_HELD)))
@@ -395,8 +374,10 @@ def _showing(planned: EvmPlanned, result: Simulation) -> EvmSimulated:
 def _worth_it(simulated: EvmSimulated) -> EvmSimulated:
     """Return the sweep with what each token adds to its cost.
 
-    Raises ``Uneconomic`` if a new one costs more than it brings, unless the user accepts that.
+    Raises ``TokensRefused`` if it lacks tokens that may not be left out, and ``Uneconomic`` if a new one costs more
+    than it brings, unless the user accepts that.
     """
+    require_all(simulated)
     ways = simulated.ways
     net_output = simulated.economics_of(ways[0]).net_output
     is_accepted = simulated.is_renewed or simulated.request.accepts_uneconomic
@@ -405,7 +386,7 @@ def _worth_it(simulated: EvmSimulated) -> EvmSimulated:
     return simulated.costing(ways[0])
 
 
-def _loss(planned: EvmPlanned, way: Way) -> FieldError:
+def _loss(planned: EvmPlanned, way: ExecutionWay) -> FieldError:
     economics, break_even = planned.economics_of(way), planned.break_even_gas_price(way)
     message = LOSS.format(
         way=way.kind,
@@ -429,5 +410,8 @@ def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlann
         for token in planned.tokens
         if token.asset in failing
     ]
-    _require_leaving_out(planned.request, [*planned.left_out, *left_out], of=len(planned.request.tokens))
-    return planned.leaving_out(left_out)
+    smaller = planned.leaving_out(left_out)
+    require_all(smaller)
+    if not smaller.tokens:
+        _refuse(planned.request, smaller.left_out)
+    return smaller

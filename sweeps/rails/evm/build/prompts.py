@@ -9,7 +9,7 @@ from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.tokens.token_permits import PermitGrant, PermitKind, TokenPermits
 from sweepapi.evm.trial.attempts import Approval
 from sweepapi.evm.worth.valuing import Economics
-from sweepapi.evm.worth.ways import TOKEN_PERMIT_BYTES, Way, WayKind, approval_limit
+from sweepapi.evm.worth.ways import TOKEN_PERMIT_BYTES, ExecutionWay, WayKind, approval_limit
 from sweeps.rails.evm.build.issuing import EvmIssued
 from sweeps.rails.evm.build.stages import EvmPlanned
 
@@ -75,7 +75,7 @@ class QuotedExecution:
     """One way to execute a planned sweep, and what it costs and brings."""
 
     planned: EvmPlanned
-    way: Way
+    way: ExecutionWay
 
     @property
     def economics(self) -> Economics:
@@ -168,7 +168,7 @@ def approval_calls(planned: EvmPlanned, approval: Approval) -> list[UserCall]:
     return [UserCall(call.to, call.data, limit) for call in approval.calls]
 
 
-def _needed_permits(planned: EvmPlanned, way: Way) -> Iterator[NeededPermit]:
+def _needed_permits(planned: EvmPlanned, way: ExecutionWay) -> Iterator[NeededPermit]:
     for position in way.permit_positions:
         token = planned.tokens[position]
         if token.permits is not None:

@@ -17,7 +17,7 @@ from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.token_permits import TokenPermits
 from sweepapi.evm.tokens.transfers import Transfers
-from sweepapi.evm.trial.attempts import Attempt, Batch, TrialPayout
+from sweepapi.evm.trial.attempts import AccountBatch, Attempt, TrialPayout
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
 from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
@@ -25,7 +25,7 @@ from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
 from sweepapi.evm.worth.economics import WayCost, sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
-from sweepapi.evm.worth.ways import WalletAbilities, Way, Ways, added_gas
+from sweepapi.evm.worth.ways import ExecutionWay, ExecutionWays, WalletAbilities, added_gas
 from sweepapi.fees import FeeRates
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
@@ -181,8 +181,17 @@ class EvmPlanned(PlannedSweep):
         others = sum(token.expected_output for token in self.tokens if token.asset not in moved)
         if not moved or gross_output <= others:
             return self
-        parts = shares(gross_output - others, moved)
+        parts = self._above_minimums(gross_output - others, moved)
         return replace(self, tokens=[self.expecting(token, parts.get(token.asset)) for token in self.tokens])
+
+    def _above_minimums(self, output: int, expected: Mapping[str, int]) -> dict[str, int]:
+        """Return the parts of an output: the minimum of each token, because less would have reverted, and the rest."""
+        least = {token.asset: token.min_output for token in self.tokens if token.asset in expected}
+        above = {asset: max(expected[asset] - minimum, 0) for asset, minimum in least.items()}
+        rest = output - sum(least.values())
+        if rest < 0 or not any(above.values()):
+            return shares(output, expected)
+        return {asset: least[asset] + part for asset, part in shares(rest, above).items()}
 
     def expecting(self, token: EvmToken, output: int | None) -> EvmToken:
         """Return the token with this output; None leaves it as it is."""
@@ -197,7 +206,7 @@ class EvmPlanned(PlannedSweep):
         )
         return replace(token, expected_output=output, economics=economics)
 
-    def costing(self, way: Way, *, leg: int | None = None) -> Self:
+    def costing(self, way: ExecutionWay, *, leg: int | None = None) -> Self:
         """Return the sweep whose tokens cost what they add if it is executed in this way.
 
         ``leg`` is the gas of its only leg, if that was measured.
@@ -232,14 +241,14 @@ class EvmPlanned(PlannedSweep):
         return None if fee is None else fee.with_bytes(more_bytes)
 
     @property
-    def ways(self) -> list[Way]:
+    def ways(self) -> list[ExecutionWay]:
         """The ways to execute it: those that count first, and of these the cheapest."""
         return sorted(self.ways_finder.all(), key=lambda way: (not way.counts, self._price_of(way), way.prompts))
 
     @property
-    def ways_finder(self) -> Ways:
+    def ways_finder(self) -> ExecutionWays:
         """What the ways depend on."""
-        return Ways(
+        return ExecutionWays(
             tokens=self.tokens,
             permit2=self.market.chain.permit2,
             contract=self.contract,
@@ -255,11 +264,11 @@ class EvmPlanned(PlannedSweep):
         """What was tried so far: nothing."""
         return NOT_TRIED
 
-    def cost_of(self, way: Way) -> WayCost:
+    def cost_of(self, way: ExecutionWay) -> WayCost:
         """Return what the user pays for this way to execute it."""
         return WayCost(way.kind, way.gas, self.data_fee(more_bytes=way.more_bytes))
 
-    def needed_coins(self, way: Way, price: GasPrice) -> int:
+    def needed_coins(self, way: ExecutionWay, price: GasPrice) -> int:
         """Return the wei that the user has to hold: the most that is asked for before one of the transactions.
 
         A node wants each transaction's limit at the highest fee that it offers; those before it have paid less.
@@ -272,17 +281,17 @@ class EvmPlanned(PlannedSweep):
             spent += sent.gas * price.wei
         return max(needed, spent + last.gas_limit * price.most_wei + data_fee)
 
-    def economics_of(self, way: Way) -> Economics:
+    def economics_of(self, way: ExecutionWay) -> Economics:
         """Return what the sweep brings if it is executed in this way."""
         each = [token.economics for token in self.swept]
         return sweep_economics(each, self.rates, expected=self.expected, minimum=self.minimum, cost=self.cost_of(way))
 
-    def break_even_gas_price(self, way: Way) -> int | None:
+    def break_even_gas_price(self, way: ExecutionWay) -> int | None:
         """Return the price in wei below which it brings more than this way costs; None if prices are not known."""
         cost, coins = self.cost_of(way), self.rates.in_coin(self.expected.user_amount)
         return None if coins is None or cost.data_fee is None else max(coins - cost.data_fee, 0) // cost.gas
 
-    def _price_of(self, way: Way) -> int:
+    def _price_of(self, way: ExecutionWay) -> int:
         """Return what a way costs: in wei if that is known, otherwise in gas."""
         cost, gas_price = self.cost_of(way), self.rates.gas_price
         return cost.gas * (1 if gas_price is None else gas_price) + (cost.data_fee or 0)
@@ -330,7 +339,7 @@ class EvmPlanned(PlannedSweep):
         calls = [(call.to, call.data) for approval in attempt.approvals for call in approval.calls]
         batch = execute_calldata([*calls, (self.contract, attempt.calldata)])
         code = None if self.wallet.takes_batches else exported_code("BatchAccount")
-        return replace(attempt, batch=Batch(batch, code))
+        return replace(attempt, batch=AccountBatch(batch, code))
 
     def attempt(self, trial: "Trial", limits: Sequence[int]) -> Attempt:
         """Return the sweep as its user's own calls with these gas limits, the missing approvals first."""

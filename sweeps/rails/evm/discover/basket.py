@@ -14,7 +14,7 @@ from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.trial.sweep_gas import USED_FIXED
 from sweepapi.evm.trial.trial_result import together
 from sweepapi.evm.worth.valuing import Economics
-from sweepapi.evm.worth.ways import Way, WayKind
+from sweepapi.evm.worth.ways import ExecutionWay, WayKind
 from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import BestBasket, Exclusion, FoundToken, TokenVerdict
 from sweeps.rails.evm.discover.verdicts import of_sale
@@ -23,7 +23,7 @@ GOOD = (TokenVerdict.SELLABLE, TokenVerdict.TAXED)
 
 
 @dataclass(frozen=True)
-class Basket:
+class ChosenBasket:
     """Tokens that are worth sweeping together in one way, the best first, and all that were found, valued for it."""
 
     found: Sequence[FoundToken]
@@ -42,16 +42,16 @@ class Basket:
         return BestBasket(self.tokens, self.expected_output, self.economics)
 
 
-def best_basket(found: Sequence[FoundToken]) -> Basket:
+def best_basket(found: Sequence[FoundToken]) -> ChosenBasket:
     """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more."""
-    appraisal = _Appraisal(found)
-    best = max(appraisal.baskets, key=lambda basket: basket.net_output, default=None)
+    comparison = _Comparison(found)
+    best = max(comparison.baskets, key=lambda basket: basket.net_output, default=None)
     if best is None or best.net_output == 0:
-        best = Basket([appraisal.costing(token, None) for token in found])
+        best = ChosenBasket([comparison.costing(token, None) for token in found])
     return replace(best, found=[_excluded(token, best) for token in best.found])
 
 
-class _Appraisal:
+class _Comparison:
     """Compares the ways to execute sweeps of what was found."""
 
     def __init__(self, found: Sequence[FoundToken]) -> None:
@@ -60,7 +60,7 @@ class _Appraisal:
         self._shared_gas = _shared_gas([token.sale for token in found if token.sale is not None])
 
     @property
-    def baskets(self) -> Iterator[Basket]:
+    def baskets(self) -> Iterator[ChosenBasket]:
         """The baskets of all tokens that are worth it in one way, and of those that need no last hop.
 
         The last hop costs gas of its own; tokens that need it may not pay for it, even if each pays for its own swap.
@@ -82,10 +82,10 @@ class _Appraisal:
         sale = token.sale.costing(way or token.sale.ways[0], leg=self._leg_gas(token.sale))
         return replace(token, sale=sale, finding=of_sale(sale))
 
-    def _basket(self, found: Sequence[FoundToken], tokens: Sequence[FoundToken], kind: WayKind) -> Basket:
+    def _basket(self, found: Sequence[FoundToken], tokens: Sequence[FoundToken], kind: WayKind) -> ChosenBasket:
         sweep = self._together([token.sale for token in tokens if token.sale is not None])
         way = _certain_ways(sweep)[kind]
-        return Basket(found, tokens, sweep.expected.gross_output, sweep.economics_of(way))
+        return ChosenBasket(found, tokens, sweep.expected.gross_output, sweep.economics_of(way))
 
     def _together(self, sales: Sequence[EvmSimulated]) -> EvmSimulated:
         """Return one sweep of what is sold alone, with the gas that the sales used, but for what they share."""
@@ -114,7 +114,7 @@ def _shared_gas(sales: Sequence[EvmSimulated]) -> int:
     return median_low(tried) if tried else USED_FIXED
 
 
-def _certain_ways(sweep: EvmSimulated) -> Mapping[WayKind, Way]:
+def _certain_ways(sweep: EvmSimulated) -> Mapping[WayKind, ExecutionWay]:
     """Return the ways that the user has for certain; who lacks no permit has less to sign than with them."""
     ways = {way.kind: way for way in sweep.ways if way.counts}
     signed = ways.get(WayKind.PERMIT2)
@@ -136,14 +136,14 @@ def _net_output(token: FoundToken) -> int:
     return 0 if token.token is None else token.token.economics.net_output or 0
 
 
-def _excluded(token: FoundToken, basket: Basket) -> FoundToken:
+def _excluded(token: FoundToken, basket: ChosenBasket) -> FoundToken:
     """Return the token with why it is not in the basket, if it can be sold and is not."""
     if token.finding.verdict not in GOOD or any(token.asset == one.asset for one in basket.tokens):
         return token
     return replace(token, excluded_because=_exclusion(token, basket))
 
 
-def _exclusion(token: FoundToken, basket: Basket) -> Exclusion:
+def _exclusion(token: FoundToken, basket: ChosenBasket) -> Exclusion:
     if _is_far_below_price(token):
         return Exclusion.PRICE_IMPACT_TOO_HIGH
     if token.token is None or token.token.economics.net_output is None:

@@ -11,6 +11,7 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, HashFi
 from sweepapi.api.openapi.schema import example
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
+from sweeps.rails.evm.build.consistency import require_consistency
 from sweeps.rails.evm.build.issuing import ContractCall, EvmIssued
 from sweeps.rails.evm.build.prompts import executions, quoted_executions
 from sweeps.rails.evm.build.shown import shown_tokens
@@ -175,6 +176,11 @@ class QuotedSerializer(serializers.Serializer[Any]):
         help_text=f"{EXECUTIONS_HELP} What is signed and sent in them follows with the build."
     )
     issues = BuildIssuesSerializer(source="planned")
+
+    def to_representation(self, instance: Any) -> Any:  # noqa: ANN401 - a Quoted or an Offered, and JSON
+        """Return the answer, whose figures must hold together."""
+        require_consistency(instance.planned)
+        return super().to_representation(instance)
 
     @extend_schema_field(BuiltTokenSerializer(many=True))
     def get_tokens(self, offered: Any) -> Any:  # noqa: ANN401 - a Quoted or an Offered

@@ -21,6 +21,7 @@ REASONS = (
     "transfer_fee",
     "transfer_refused",
     "uneconomic",
+    "output_too_small",
     "simulation_failed",
     "imitates_symbol",
     "mixed_scripts",

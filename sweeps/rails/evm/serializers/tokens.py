@@ -15,6 +15,7 @@ LEFT_OUT_REASONS = (
     "transfer_refused",
     "insufficient_balance",
     "uneconomic",
+    "output_too_small",
     "price_impact_too_high",
     "simulation_failed",
 )

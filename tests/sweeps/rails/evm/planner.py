@@ -51,7 +51,7 @@ class Planner:
 
     def plan(self, request: BuildRequest, signed: SignedTerms | None = None) -> EvmPlanned:
         fees = FeeTerms(FEE_BPS, 4000, self.chain.users[1].address, self.chain.users[2].address, Settlement.ON_CHAIN)
-        return planning.plan(
+        planned = planning.plan(
             registry=networks.current(),
             partner=self.partner,
             request=request,
@@ -59,6 +59,8 @@ class Planner:
             fees=fees,
             signed=signed,
         )
+        planning.require_all(planned)
+        return planned
 
     def sweep(self, units: Mapping[str, float], *, output: str = "USDC", **changes: Any) -> EvmPlanned:
         """Plan a new sweep."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sweepapi.errors import PriceImpactTooHigh
+from sweepapi.errors import TokensRefused
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.pools.pricing import loss_bps
 from sweepapi.evm.trial.legs import leg_gas
@@ -212,8 +212,8 @@ def test_an_oracle_that_does_not_answer_leaves_costs_unknown(
 
 def test_a_build_that_would_sell_far_below_the_price_is_refused(app: PartnerApp) -> None:
     response = app.post_build(app.body({"LINK": 2, "DAI": 10**9}, output="USDC"))
-    assert error_of(response) == (422, "price_impact_too_high")
-    assert details_of(response) == {("tokens[1].amount", "price_impact_too_high")}
+    assert error_of(response) == (422, "tokens_refused")
+    assert details_of(response) == {("tokens[1].mint", "price_impact_too_high")}
     assert not Sweep.objects.exists()
 
 
@@ -231,7 +231,7 @@ def test_what_the_request_accepts_is_built_with_a_warning(app: PartnerApp) -> No
 def test_a_token_that_costs_more_gas_than_it_brings_is_refused_or_left_out(app: PartnerApp) -> None:
     body = app.body({"LINK": 100, "DAI": 0.000_1}, output="USDC")
     refused = app.post_build(body)
-    assert error_of(refused) == (422, "no_route")
+    assert error_of(refused) == (422, "tokens_refused")
     assert details_of(refused) == {("tokens[1].mint", "uneconomic")}
     unswappable = {"mint": app.chain.token("UNI").address, "amount": str(2**200)}
     both = app.post_build(body | {"tokens": [*body["tokens"], unswappable]})
@@ -253,7 +253,7 @@ def test_a_sweep_at_fair_prices_has_no_warnings(app: PartnerApp) -> None:
 
 def test_what_the_user_accepted_is_planned_and_renewed_without_asking_again(planner: Planner) -> None:
     request = planner.request({"DAI": 10**9})
-    with pytest.raises(PriceImpactTooHigh):
+    with pytest.raises(TokensRefused):
         planner.plan(request)
     planned = planner.plan(replace(request, accepted_impact_bps=5_100))
     signed = SignedTerms([token.floor for token in planned.tokens], planned.max_skipped)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sweepapi import networks
-from sweepapi.errors import NoRoute
+from sweepapi.errors import TokensRefused
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.trial.legs import RouterSwap
@@ -44,7 +44,7 @@ def test_nothing_is_quoted_for_a_token_that_no_router_can_carry(
     planner: Planner, round_trips: list[list[str]], change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(routers=networks.current().chain(LOCAL).routers[:1])  # V3's pools check what they receive
-    with pytest.raises(NoRoute):
+    with pytest.raises(TokensRefused):
         planner.sweep({"TFEE": 5.0}, output="WETH")
     assert len(round_trips) == 2
 

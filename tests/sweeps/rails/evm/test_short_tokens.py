@@ -10,7 +10,7 @@ from eth_utils.address import to_checksum_address
 from dev.chain.artifacts import CONTRACTS
 from dev.chain.sender import calldata
 from sweepapi import networks
-from sweepapi.errors import InvalidRequest, NoRoute, SweepApiError
+from sweepapi.errors import InvalidRequest, SweepApiError, TokensRefused
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.pools.finder import swap_call
@@ -134,7 +134,7 @@ def test_a_token_whose_last_hop_was_lost_before_it_was_quoted_is_refused(
             planner.chain.put_code(address, REVERTS)
 
     before_trip(3, lose_every_pool)
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.sweep({"TFEE": 5.0, "LINK": 1.0})
     assert ("tokens[1].mint", "no_route") in refusals(refused.value)
 
@@ -150,7 +150,7 @@ def test_without_a_router_that_measures_what_arrives_such_a_token_is_refused(
     planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(routers=networks.current().chain(LOCAL).routers[:1])  # V3's pools check what they receive
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.sweep({"LINK": 1.0, "TFEE": 5.0})
     assert refusals(refused.value) == [("tokens[1].mint", "transfer_fee")]
 
@@ -160,14 +160,14 @@ def test_a_router_that_does_not_measure_what_arrives_is_not_asked(
 ) -> None:
     change_chain(routers=networks.current().chain(LOCAL).routers[:1])
     treat(honeypot, honeypot.chain.users[0].address, as_sender=TAXED)
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         honeypot.sweep({"UNI": 1.0}, output="WETH")
     assert refusals(refused.value) == [("tokens[0].mint", "transfer_fee")]
 
 
 def test_all_tokens_that_have_no_way_are_named_at_once(planner: Planner, change_chain: Callable[..., Chain]) -> None:
     change_chain(routers=())
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.sweep({"LINK": 1.0, "TFEE": 5.0, "UNI": 1e-18})
     assert refusals(refused.value) == [("tokens[1].mint", "transfer_fee"), ("tokens[2].mint", "no_route")]
 
@@ -234,7 +234,7 @@ def test_a_router_whose_pool_does_not_take_the_token_is_not_asked(
     change_chain(venues=networks.current().chain(LOCAL).venues[:1])
     treat(honeypot, in_v3, as_sender=TAXED)
     treat(honeypot, in_v2, as_receiver=REFUSED)
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         honeypot.sweep({"UNI": 1.0}, output="WETH")
     assert refusals(refused.value) == [("tokens[0].mint", "transfer_fee")]
 
@@ -268,6 +268,6 @@ def test_an_output_that_a_direct_pool_can_not_receive_is_refused(honeypot: Plann
 def test_a_token_that_its_pool_can_not_receive_or_send_is_refused(honeypot: Planner, way: str) -> None:
     for pool in pools(honeypot):
         treat(honeypot, pool, **{way: REFUSED})
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         honeypot.sweep({"LINK": 1.0, "UNI": 1.0}, output="WETH")
     assert refusals(refused.value) == [("tokens[1].mint", "transfer_refused")]

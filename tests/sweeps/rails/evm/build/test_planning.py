@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from sweepapi import networks
-from sweepapi.errors import InsufficientOutput, NoRoute, SweepApiError
+from sweepapi.errors import SweepApiError, TokensRefused
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.pools import finder
@@ -169,9 +169,9 @@ def test_the_pool_of_a_joined_token_may_use_half_of_the_slippage_if_it_can_be_sk
 
 
 def test_an_amount_whose_floor_rounds_to_zero_is_refused(planner: Planner) -> None:
-    with pytest.raises(InsufficientOutput) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.sweep({"USDT": 1, "DAI": 0.016}, output="GUSD")
-    assert refusals(refused.value) == [("tokens[1].amount", "output_too_small")]
+    assert refusals(refused.value) == [("tokens[1].mint", "output_too_small")]
 
 
 # --- skipping ---------------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def test_without_venues_and_routers_no_token_has_a_route(
     without_venues: Planner, change_chain: Callable[..., Chain]
 ) -> None:
     change_chain(routers=())
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         without_venues.sweep({"LINK": 1.0, "WETH": 1.0})
     assert refusals(refused.value) == [("tokens[0].mint", "no_route"), ("tokens[1].mint", "no_route")]
 
@@ -277,7 +277,7 @@ def test_without_venues_and_routers_no_token_has_a_route(
 @pytest.mark.parametrize("amount", [2**128, 2**256 - 1])
 def test_an_amount_that_no_leg_can_take_has_no_route(planner: Planner, symbol: str, output: str, amount: int) -> None:
     token = TokenInput(planner.token(symbol).address, amount)
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.plan(planner.request({}, output=output, tokens=[token]))
     assert refusals(refused.value) == [("tokens[0].mint", "no_route")]
 
@@ -287,6 +287,6 @@ def test_joined_tokens_whose_sum_the_last_hop_cannot_take_have_no_route(
 ) -> None:
     change_chain(routers=())
     tokens = [TokenInput(planner.token("WETH").address, 2**128 - 1), TokenInput(planner.token("LINK").address, 10**18)]
-    with pytest.raises(NoRoute) as refused:
+    with pytest.raises(TokensRefused) as refused:
         planner.plan(planner.request({}, tokens=tokens))
     assert refusals(refused.value) == [("tokens[0].mint", "no_route"), ("tokens[1].mint", "no_route")]
