@@ -6,21 +6,40 @@ from typing import Any
 
 from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.encoding.abi_encoding import WORD_BYTES
 from sweepapi.evm.encoding.addresses import keccak_hex
+from sweepapi.rpc.errors import BadResponseError
 from sweepapi.text import clean
+
+
+class TextFunction(Function):
+    """A function that returns a text: a string or, in tokens older than the standard, ``bytes32`` padded with zeros."""
+
+    def __init__(self, signature: str) -> None:
+        super().__init__(signature, "(string)")
+
+    def decode(self, output: bytes) -> Sequence[Any]:
+        """Return the text; what of a ``bytes32`` is not UTF-8 is replaced."""
+        try:
+            return super().decode(output)
+        except BadResponseError:
+            if len(output) != WORD_BYTES:
+                raise
+            return (output.rstrip(b"\0").decode("utf-8", "replace"),)
+
 
 BALANCE_OF = Function("balanceOf(address)", "(uint256)")
 ALLOWANCE = Function("allowance(address,address)", "(uint256)")
 APPROVE = Function("approve(address,uint256)")
 DECIMALS = Function("decimals()", "(uint8)")
-SYMBOL = Function("symbol()", "(string)")
-SYMBOL_BYTES32 = Function("symbol()", "(bytes32)")  # tokens older than the standard
-NAME = Function("name()", "(string)")
+SYMBOL = TextFunction("symbol()")
+NAME = TextFunction("name()")
 TRANSFER_TOPIC = keccak_hex(b"Transfer(address,address,uint256)")
 
 UNLIMITED = 2**256 - 1
-ACCOUNT_READS, IDENTITY_READS = 3, 4
+ACCOUNT_READS, IDENTITY_READS = 3, 3
 MAX_SYMBOL_CHARACTERS, MAX_NAME_CHARACTERS = 32, 64
+MAX_REPORTED_CHARACTERS = 128  # of which some may not be displayed
 
 
 @dataclass(frozen=True)
@@ -30,6 +49,7 @@ class TokenIdentity:
     symbol: str
     decimals: int
     name: str
+    reported: tuple[str, str] = ("", "")  # symbol and name with what can't be shown, to find out whether they deceive
 
 
 @dataclass(frozen=True)
@@ -42,6 +62,7 @@ class TokenFacts:
     allowance: int  # given to Permit2
     contract_allowance: int  # given to the sweep's contract
     name: str = ""
+    reported: tuple[str, str] = ("", "")  # as in ``TokenIdentity``
 
 
 def account_reads(*, token: str, wallet: str, permit2: str, contract: str) -> list[Read]:
@@ -55,19 +76,20 @@ def account_reads(*, token: str, wallet: str, permit2: str, contract: str) -> li
 
 def identity_reads(token: str) -> list[Read]:
     """Return the reads whose results ``token_identity`` takes."""
-    return [Read(token, DECIMALS), Read(token, SYMBOL), Read(token, SYMBOL_BYTES32), Read(token, NAME)]
+    return [Read(token, DECIMALS), Read(token, SYMBOL), Read(token, NAME)]
 
 
 def token_identity(results: Sequence[Any]) -> TokenIdentity | None:
     """Return what the reads show, or None for an address without decimals; a symbol or name that failed is blank."""
-    decimals, text, raw, name = results
+    decimals, *texts = results
     if decimals is None:
         return None
-    symbol = text[0] if text is not None else raw[0].decode("utf-8", "replace") if raw is not None else ""
+    symbol, name = ("" if text is None else text[0] for text in texts)
     return TokenIdentity(
         symbol=clean(symbol, MAX_SYMBOL_CHARACTERS),
         decimals=decimals[0],
-        name="" if name is None else clean(name[0], MAX_NAME_CHARACTERS),
+        name=clean(name, MAX_NAME_CHARACTERS),
+        reported=(symbol[:MAX_REPORTED_CHARACTERS], name[:MAX_REPORTED_CHARACTERS]),
     )
 
 
@@ -83,4 +105,5 @@ def token_facts(identity: TokenIdentity | None, account: Sequence[Any]) -> Token
         allowance=allowance,
         contract_allowance=contract_allowance,
         name=identity.name,
+        reported=identity.reported,
     )

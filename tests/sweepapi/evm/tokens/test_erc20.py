@@ -3,20 +3,32 @@
 from typing import Any
 
 import pytest
+from eth_abi.abi import encode
 
 from sweepapi.evm.encoding.abi import Function
-from sweepapi.evm.tokens.erc20 import MAX_SYMBOL_CHARACTERS, TokenFacts, TokenIdentity, token_facts, token_identity
+from sweepapi.evm.tokens.erc20 import (
+    MAX_REPORTED_CHARACTERS,
+    MAX_SYMBOL_CHARACTERS,
+    NAME,
+    SYMBOL,
+    TextFunction,
+    TokenFacts,
+    TokenIdentity,
+    token_facts,
+    token_identity,
+)
 from sweepapi.rpc.errors import BadResponseError
 
-IDENTITY: list[Any] = [(6,), ("USDC",), None, ("USD Coin",)]
+IDENTITY: list[Any] = [(6,), ("USDC",), ("USD Coin",)]
+REPORTED = ("USDC", "USD Coin")
 ACCOUNT: list[Any] = [(100,), (7,), (8,)]
 NUL, RIGHT_TO_LEFT = "\x00", "\N{RIGHT-TO-LEFT OVERRIDE}"
 
 
 def test_a_token_is_read() -> None:
     identity = token_identity(IDENTITY)
-    assert identity == TokenIdentity("USDC", 6, "USD Coin")
-    assert token_facts(identity, ACCOUNT) == TokenFacts("USDC", 6, 100, 7, 8, "USD Coin")
+    assert identity == TokenIdentity("USDC", 6, "USD Coin", REPORTED)
+    assert token_facts(identity, ACCOUNT) == TokenFacts("USDC", 6, 100, 7, 8, "USD Coin", REPORTED)
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2])
@@ -31,31 +43,56 @@ def test_without_decimals_it_is_not_a_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "raw", "symbol"),
+    ("text", "symbol"),
     [
-        (None, (b"MKR" + bytes(29),), "MKR"),
-        (None, (b"\xff\xfe" + bytes(30),), "\N{REPLACEMENT CHARACTER}" * 2),
-        (None, None, ""),
-        (("",), None, ""),
-        ((f"A{NUL}B{RIGHT_TO_LEFT}C\n",), None, "ABC"),
-        (("  spaced  ",), None, "spaced"),
-        (("x" * 10_000,), None, "x" * MAX_SYMBOL_CHARACTERS),
-        (("\N{PILE OF POO}",), None, "\N{PILE OF POO}"),
+        (None, ""),
+        (("",), ""),
+        ((f"A{NUL}B{RIGHT_TO_LEFT}C\n",), "ABC"),
+        (("  spaced  ",), "spaced"),
+        (("x" * 10_000,), "x" * MAX_SYMBOL_CHARACTERS),
+        (("\N{PILE OF POO}",), "\N{PILE OF POO}"),
     ],
 )
-def test_a_symbol_is_short_and_printable(text: tuple[str] | None, raw: tuple[bytes] | None, symbol: str) -> None:
-    assert token_identity([(6,), text, raw, None]) == TokenIdentity(symbol, 6, "")
+def test_a_symbol_is_short_and_printable(text: tuple[str] | None, symbol: str) -> None:
+    identity = token_identity([(6,), text, None])
+    assert identity is not None
+    assert (identity.symbol, identity.name) == (symbol, "")
 
 
 @pytest.mark.parametrize(("text", "name"), [(None, ""), ((f"USD{NUL} Coin ",), "USD Coin"), (("x" * 99,), "x" * 64)])
 def test_a_name_is_short_and_printable(text: tuple[str] | None, name: str) -> None:
-    assert token_identity([(6,), None, None, text]) == TokenIdentity("", 6, name)
+    identity = token_identity([(6,), None, text])
+    assert identity is not None
+    assert (identity.symbol, identity.name) == ("", name)
 
 
-@pytest.mark.parametrize("output", [b"", b"\x01", bytes(31), b"\xff" * 32, b"\x20".rjust(32, b"\0") + b"\xff" * 32])
-def test_bytes_that_are_not_a_string_are_refused(output: bytes) -> None:
+def test_what_can_not_be_shown_is_kept_as_reported_and_bounded() -> None:
+    identity = token_identity([(6,), (f"A{RIGHT_TO_LEFT}B",), ("x" * 10_000,)])
+    assert identity is not None
+    assert identity.reported == (f"A{RIGHT_TO_LEFT}B", "x" * MAX_REPORTED_CHARACTERS)
+
+
+@pytest.mark.parametrize("function", [SYMBOL, NAME])
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (b"MKR".ljust(32, b"\0"), "MKR"),
+        (b"Claim at usdc-gift.com".ljust(32, b"\0"), "Claim at usdc-gift.com"),
+        (b"\xff\xfe".ljust(32, b"\0"), "\N{REPLACEMENT CHARACTER}" * 2),
+        (b"x" * 32, "x" * 32),
+        (bytes(32), ""),
+        (encode(["string"], ["Maker"]), "Maker"),
+        (encode(["string"], [""]), ""),
+    ],
+)
+def test_a_text_is_a_string_or_bytes32(function: TextFunction, output: bytes, text: str) -> None:
+    assert function.decode(output) == (text,)
+
+
+@pytest.mark.parametrize("output", [b"", b"\x01", bytes(31), bytes(33), b"\x20".rjust(32, b"\0") + b"\xff" * 32])
+def test_bytes_that_are_not_a_text_are_refused(output: bytes) -> None:
     with pytest.raises(BadResponseError):
-        Function("symbol()", "(string)").decode(output)
+        SYMBOL.decode(output)
 
 
 def test_decimals_above_uint8_are_refused() -> None:
@@ -66,4 +103,4 @@ def test_decimals_above_uint8_are_refused() -> None:
 def test_text_that_is_not_utf8_is_refused() -> None:
     output = (32).to_bytes(32, "big") + (2).to_bytes(32, "big") + b"\xff\xfe".ljust(32, b"\0")
     with pytest.raises(BadResponseError):
-        Function("symbol()", "(string)").decode(output)
+        SYMBOL.decode(output)
