@@ -42,7 +42,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix abi vectors lock audit clean
+	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -181,6 +181,9 @@ vectors: $(NODE_READY) ## regenerate the test vectors with viem, which shares no
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-vectors.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-pool-vectors.mjs
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/make-fee-splits.mjs --checksum
+
+token-list: $(NODE_READY) ## copy Uniswap's token list from its locked package, for the service
+	$(PY) -m dev.pinned.token_list
 
 lock: ## update the locked Python dependencies, with hashes and without index URLs
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv

@@ -18,7 +18,7 @@ Joined: TypeAlias = tuple[str, list[int]]  # a text on one line, and where each 
 # Other people's texts, generated files, and this one, which quotes what it forbids.
 EXCLUDED = re.compile(
     r"LICENSE|requirements/.*\.txt|(?:.*/)?package-lock\.json|contracts/erc7730/.*\.schema\.json"
-    r"|sweepapi/evm/abi/.*|tests/vectors/.*|.*/migrations/\d.*|lab/language\.py"
+    r"|sweepapi/evm/abi/.*|sweepapi/evm/tokens/(?:UNICODE-LICENSE|.*\.txt)|tests/vectors/.*|.*/migrations/\d.*|lab/language\.py"
 )
 # Comment marks and quotes, which would hide a phrase that continues on the next line.
 LINE_START, LINE_END = re.compile(r"^[\s/*#\"'|>-]*"), re.compile(r"[\s\"']*$")

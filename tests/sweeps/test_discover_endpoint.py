@@ -32,6 +32,8 @@ CONTRACT_CALLS, REFUSE = 4, 0  # as in TrapToken.sol
 BURNS_ALL_GAS = "5b600056"  # a loop that never ends
 RETURNS_GARBAGE = "60016000f3"
 RETURNS_A_MEGABYTE = "6001600052620fffff6000f3"  # a balance, and zeros
+# Returns 18 to every call, but to name() the 32 bytes between these two.
+NAMED_IN_32_BYTES, RETURNS_IT = "5f3560e01c6306fdde031460165760125f5260205ff35b7f", "5f5260205ff3"
 MOST_ROUND_TRIPS = 6
 # What the first user holds: what the chain lists, and what it does not but the user received.
 LISTED, UNLISTED, TAXED = {"USDC", "USDT", "DAI", "WBTC", "LINK", "UNI"}, {"GUSD"}, {"TFEE"}
@@ -208,6 +210,7 @@ def test_dust_is_uneconomic(app: PartnerApp, wallet_with: Callable[..., str]) ->
     [
         ("USD Coin", "USDC", "imitates_symbol"),
         ("Circle", "USD\N{CYRILLIC CAPITAL LETTER ES}", "imitates_symbol"),
+        ("Pepe", "PE\N{ZERO WIDTH SPACE}PE", "imitates_symbol"),  # shown as the listed PEPE, but not equal to it
         ("Gold \N{CYRILLIC SMALL LETTER A}nd silver", "GLD", "mixed_scripts"),
         ("Visit claim-rewards.xyz to claim", "RWD", "contains_link"),
     ],
@@ -223,6 +226,31 @@ def test_a_token_whose_name_deceives_is_only_shown_on_request(
     assert verdicts(shown)[token] == ("suspect", reason)
     assert shown["hiddenTokens"] == 0
     assert token not in basket_of(shown)
+
+
+def test_a_token_with_the_symbol_of_a_listed_one_has_a_note(app: PartnerApp, mint: Callable[..., str]) -> None:
+    same, other = mint("Pepe", "PEPE"), mint("Some token", "NOTLISTED")
+    found = discovered(app)
+    assert verdicts(found)[same] == ("no_route", "no_route")
+    assert token_at(found, same)["notes"] == ["symbol_of_listed_token"]
+    assert token_at(found, other)["notes"] == []
+
+
+def test_a_token_on_the_list_may_have_any_name(
+    app: PartnerApp, mint: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = mint("Visit claim-rewards.xyz to claim", "USDC")
+    listed = {app.chain.world["chainId"]: {token: "USDC"}}
+    monkeypatch.setattr("sweeps.rails.evm.discover.verdicts.tokens_of", listed.get)
+    shown = token_at(discovered(app), token)
+    assert (shown["verdict"], shown["untrusted"], shown["notes"]) == ("no_route", False, [])
+
+
+def test_a_name_of_32_bytes_is_read(app: PartnerApp) -> None:
+    name = b"Claim at usdc-gift.com".ljust(32, b"\0").hex()
+    token = app.chain.put_code(account(2), f"{NAMED_IN_32_BYTES}{name}{RETURNS_IT}")
+    shown = token_at(discovered(app, candidates=[token], includeHidden=True), token)
+    assert (shown["name"], shown["reason"]) == ("Claim at usdc-gift.com", "contains_link")
 
 
 def test_a_deceiving_token_that_can_be_sold_is_not_in_the_basket(

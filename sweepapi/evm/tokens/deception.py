@@ -1,47 +1,46 @@
-"""Recognizes tokens whose name is made to deceive: it imitates a well-known symbol, mixes scripts, or is a link.
-
-Unicode's own list of confusable characters (UTS 39) has thousands of pairs. Compatible forms, accents and letters of
-Cyrillic and Greek that look Latin are what imitations of Latin symbols are made of; everything else that is not Latin
-beside Latin letters is a mix of scripts.
-"""
+"""Recognizes tokens whose name is made to deceive: it looks like a well-known symbol, mixes scripts, or is a link."""
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 
-# Cyrillic, Greek and Armenian letters, digits and signs by the Latin letter that they look like.
-_LOOK_ALIKES = {
-    "a": "\u0430\u03b1\u0251",
-    "b": "\u0432\u03b2\u044c8",
-    "c": "\u0441\u03f2\u00a2",
-    "d": "\u0501\u0500",
-    "e": "\u0435\u03b5\u0454\u0451\u20ac",
-    "g": "\u0261\u0581",
-    "h": "\u043d\u04bb\u0570\u03b7",
-    "i": "\u0456\u03b9\u01311|!l",
-    "j": "\u0458\u03f3",
-    "k": "\u043a\u03ba",
-    "m": "\u043c\u03bc",
-    "n": "\u0438\u0578\u043f",
-    "o": "\u043e\u03bf\u0585\u03c30\u00f8",
-    "p": "\u0440\u03c1",
-    "q": "\u051b\u0566",
-    "s": "\u04555$\u00a7",
-    "t": "\u0442\u03c4\u20ae\u01677",
-    "u": "\u03c5\u057d\u0446",
-    "v": "\u0475\u03bd",
-    "w": "\u051d\u03c9\u0448\u0461\u20a9",
-    "x": "\u0445\u03c7\u00d7",
-    "y": "\u0443\u03b3\u04af\u00a5",
-    "z": "\u02902\u03b6",
-}
-_LATIN = str.maketrans({sign: letter for letter, signs in _LOOK_ALIKES.items() for sign in signs})
+from sweepapi.evm.tokens.skeletons import skeletons, visible
+
 # Scripts that are written together, as UTS 39 lists them under "highly restrictive".
 _EAST_ASIAN = {"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
-_DOTS = str.maketrans({"\N{IDEOGRAPHIC FULL STOP}": ".", "\N{MIDDLE DOT}": ".", "\N{BULLET}": "."})
-_LINK = re.compile(r"://|\bwww\b|\bt\.me\b|\b[a-z0-9-]{2,}\.[a-z]{2,}\b", re.IGNORECASE)
-_SIGNS_AROUND = re.compile(r"^\W+|\W+$")
+# Countries, and what else sites of lures end in; USDC.multichain and BTC.RUNE are symbols.
+_ENDINGS = (
+    "[a-z]{2}|academy|app|art|band|bar|bet|bio|biz|blog|bond|buzz|cafe|cam|cash|casino|center|cfd|chat|claims?|click|cloud|"
+    "club|com|company|cool|cyou|date|dev|digital|direct|exchange|exposed|events?|farm|finance|financial|foundation|fun|fund|"
+    "fyi|games?|gifts?|gives|global|gold|group|guru|haus|help|homes|host|icu|ink|insure|info|land|lat|life|link|live|lol|"
+    "ltd|market|markets|media|mobi|mom|money|monster|name|net|network|news|ninja|one|online|org|page|party|plus|pro|"
+    "promo|quest|red|rest|review|rewards?|rip|rocks|run|sale|sbs|services|shop|site|social|solutions|space|store|studio|"
+    "support|surf|systems|team|tech|tips|today|tokyo|tools|top|trade|trading|vip|watch|web|website|wiki|win|work|world|wtf|"
+    "xyz|zone"
+)
+# What stands for the dot of a link, other than full stops: one in brackets and, before an ending, a dot or a word.
+_FULL_STOPS = str.maketrans(dict.fromkeys("\u3002\ua4f8", "."))
+_SPELLED_DOT = re.compile(
+    r"\s*[\[({<]\s*(?:\.|dot)\s*[\])}>]\s*"
+    rf"|(?<=\w)(?:[,\u0387\u00b7\u2022\u2027\u2219\u22c5\u30fb]|\s+dot\s+|\s+\.\s*)(?=(?:{_ENDINGS})\b)",
+    re.IGNORECASE,
+)
+_LINK = re.compile(rf"://|\bwww\b|[\w-]+\.(?:{_ENDINGS})\b", re.IGNORECASE)
+# Projects are called so, as Ether.fi, yearn.finance and Aleph.im Token; a lure has a common ending, or says what to do.
+_BRAND = re.compile(
+    r"\w+\.(?:exchange|farm|fi|finance|fun|games?|gg|haus|im|insure|markets?|one)(?: [\w ()-]+)?", re.IGNORECASE
+)
+_LURE = re.compile(
+    r"airdrop|bonus|claim|drop|free|gift|promo|reward|stak|usd|visit|voucher|\b(?:at|for|get|now|on|to|win|your)\b",
+    re.IGNORECASE,
+)
+_PLAIN_SIGNS = str.maketrans(dict.fromkeys(string.punctuation + string.whitespace + "\0"))
+_WITH_SUFFIX = re.compile(r"(.+)\.(\w+)")
+# USDC.e is what bridges call their USDC, and some chains what came from another one.
+_BRIDGED = {"b", "bsc", "btc", "e", "eth", "t"}
 
 
 class Deception(Enum):
@@ -52,27 +51,58 @@ class Deception(Enum):
     LINK = "contains_link"
 
 
-def deception(*texts: str, symbols: Iterable[str]) -> Deception | None:
-    """Return why these names of one token are made to deceive; ``symbols`` are those that others must not bear."""
-    imitated = {_skeleton(symbol) for symbol in symbols}
-    for text in texts:
-        # A sign at an end may be a letter, as in a tugrik sign for T, or decoration, as in $USDC.
-        if not imitated.isdisjoint((_skeleton(text), _skeleton(_SIGNS_AROUND.sub("", text)))):
-            return Deception.IMITATION
-    if any(_mixes_scripts(text) for text in texts):
+@dataclass(frozen=True)
+class KnownSymbols:
+    """The symbols that others imitate."""
+
+    own: frozenset[str]  # skeletons of those that no other token of the chain may have
+    listed: frozenset[str]  # skeletons of those that others may have, but not imitate
+    plain: frozenset[str]  # the latter, in lower case
+
+    @classmethod
+    def of(cls, own: Iterable[str], listed: Iterable[str]) -> "KnownSymbols":
+        """Take the symbols; listed ones of a single letter are not imitated by one that looks like it."""
+        plain = frozenset(symbol.translate(_PLAIN_SIGNS).casefold() for symbol in listed)
+        return cls(_skeletons_of(own), _skeletons_of(symbol for symbol in listed if len(symbol) > 1), plain)
+
+    def imitated_by(self, text: str) -> bool:
+        """Return whether a text looks like one of them."""
+        found = skeletons(text)
+        if not found.isdisjoint(self.own):
+            return True
+        suffixed = _WITH_SUFFIX.fullmatch(text)
+        if suffixed is not None and suffixed.group(2).casefold() not in _BRIDGED:
+            return not self.own.isdisjoint(skeletons(suffixed.group(1)))
+        return not self.has_listed(text) and not found.isdisjoint(self.listed)
+
+    def has_listed(self, text: str) -> bool:
+        """Return whether a text is a listed symbol, in either case, with or without spaces and plain signs."""
+        return text.translate(_PLAIN_SIGNS).casefold() in self.plain
+
+
+def deception(*texts: str, known: KnownSymbols) -> Deception | None:
+    """Return why these names of one token, as its contract returned them, are made to deceive."""
+    if any(map(known.imitated_by, texts)):
+        return Deception.IMITATION
+    if any(map(_mixes_scripts, texts)):
         return Deception.MIXED_SCRIPTS
-    if any(_LINK.search(unicodedata.normalize("NFKC", text).translate(_DOTS)) for text in texts):
-        return Deception.LINK
-    return None
+    return Deception.LINK if any(map(_has_link, texts)) else None
 
 
-def _skeleton(text: str) -> str:
-    """Return what a text looks like: the same for all that look alike, without spaces, signs and accents."""
-    plain = unicodedata.normalize("NFKD", text).casefold().translate(_LATIN)
-    return "".join(character for character in plain if character.isalnum())
+def _skeletons_of(symbols: Iterable[str]) -> frozenset[str]:
+    return frozenset().union(*map(skeletons, symbols)) - {""}
 
 
 def _mixes_scripts(text: str) -> bool:
-    letters = (character for character in unicodedata.normalize("NFKC", text) if character.isalpha())
+    if text.isascii():
+        return False
+    letters = (character for character in unicodedata.normalize("NFKC", visible(text)) if character.isalpha())
     scripts = {unicodedata.name(letter, "UNKNOWN").split()[0] for letter in letters}
     return len(scripts) > 1 and not scripts <= _EAST_ASIAN
+
+
+def _has_link(text: str) -> bool:
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", visible(text)).translate(_FULL_STOPS)
+    if _BRAND.fullmatch(plain) and not _LURE.search(plain):
+        return False
+    return _LINK.search(_SPELLED_DOT.sub(".", plain)) is not None

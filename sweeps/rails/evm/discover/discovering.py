@@ -185,5 +185,6 @@ class _Appraisal:
             yield self._found(token, verdicts.BROKEN)
 
     def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:
-        known = self.wallet.facts.tokens.get(token)
-        return FoundToken(token, known, verdicts.is_listed(self.terms.chain, token), finding, sale)
+        chain, known = self.terms.chain, self.wallet.facts.tokens.get(token)
+        notes = () if known is None else verdicts.notes(chain, token, known)
+        return FoundToken(token, known, verdicts.is_listed(chain, token), finding, sale, notes=notes)

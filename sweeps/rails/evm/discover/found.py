@@ -34,6 +34,12 @@ class Exclusion(StrEnum):
     OTHER_WAY = "other_way"  # the basket is executed in a way in which this token can't be approved
 
 
+class TokenNote(StrEnum):
+    """What to know of a token beside its verdict."""
+
+    LISTED_SYMBOL = "symbol_of_listed_token"  # which may be another token of that name, or one that poses as it
+
+
 @dataclass(frozen=True)
 class ExplainedVerdict:
     """A verdict; reason and message are None if there is nothing to explain."""
@@ -45,7 +51,7 @@ class ExplainedVerdict:
 
 @dataclass(frozen=True)
 class FoundToken:
-    """A token of the wallet; its name and symbol are not to be trusted unless the chains file lists it."""
+    """A token of the wallet; its name and symbol are not to be trusted unless it is listed."""
 
     asset: str
     facts: TokenFacts | None  # None if it is not a token
@@ -53,6 +59,7 @@ class FoundToken:
     finding: ExplainedVerdict
     sale: EvmSimulated | None = None  # of the whole balance, with its simulation; None if there is no way to sell it
     excluded_because: Exclusion | None = None  # None if it is in the basket, or can't be sold
+    notes: Sequence[TokenNote] = ()
 
     @property
     def token(self) -> EvmToken | None:

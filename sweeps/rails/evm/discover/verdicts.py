@@ -1,13 +1,17 @@
 """Decides about each token of a wallet from what was read and tried, without I/O."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 from sweepapi.evm.chain.chains import Chain
-from sweepapi.evm.tokens.deception import Deception, deception
+from sweepapi.evm.tokens.deception import Deception, KnownSymbols, deception
 from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.tokens.listed_tokens import listed_symbols, tokens_of
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
 from sweeps.rails.evm.build.stages import EvmSimulated
-from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenVerdict
+from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenNote, TokenVerdict
 
 BROKEN = ExplainedVerdict(TokenVerdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
 SELLABLE = ExplainedVerdict(TokenVerdict.SELLABLE)
@@ -20,16 +24,33 @@ TAX = "It keeps {} basis points of what is transferred."
 
 
 def is_listed(chain: Chain, token: str) -> bool:
-    """Return whether the chains file lists the token."""
-    return token in (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
+    """Return whether the chains file or the token list has the token."""
+    own = (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
+    return token in own or token in tokens_of(chain.chain_id)
 
 
 def deceptive(chain: Chain, token: str, facts: TokenFacts) -> ExplainedVerdict | None:
     """Return why an unlisted token's name is made to deceive; None if it is not."""
     if is_listed(chain, token):
         return None
-    found = deception(facts.symbol, facts.name, symbols=(chain.native_symbol, *chain.tokens))
+    found = deception(*facts.reported, known=_known_symbols(chain))
     return None if found is None else ExplainedVerdict(TokenVerdict.SUSPECT, found.value, DECEPTIONS[found])
+
+
+def notes(chain: Chain, token: str, facts: TokenFacts) -> Sequence[TokenNote]:
+    """Return what to know of a token beside its verdict."""
+    if is_listed(chain, token) or not _known_symbols(chain).has_listed(facts.symbol):
+        return ()
+    return (TokenNote.LISTED_SYMBOL,)
+
+
+def _known_symbols(chain: Chain) -> KnownSymbols:
+    return _known_beside((chain.native_symbol, *chain.tokens))
+
+
+@lru_cache(maxsize=64)  # more than there are chains
+def _known_beside(own: tuple[str, ...]) -> KnownSymbols:
+    return KnownSymbols.of(own, listed_symbols())
 
 
 def without_way(problem: TransferProblem) -> ExplainedVerdict:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.discover.found import EvmDiscovery, Exclusion, FoundToken, TokenVerdict
+from sweeps.rails.evm.discover.found import EvmDiscovery, Exclusion, FoundToken, TokenNote, TokenVerdict
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
     ReferenceSerializer,
@@ -42,7 +42,8 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
     )
     untrusted = serializers.SerializerMethodField(
         help_text="Whether `symbol` and `name` are what the contract chose to say, only made printable and short: "
-        "never show them as facts, and never as links. False for the tokens that the service lists."
+        "never show them as facts, and never as links. False for the tokens that the chain's operators or Uniswap's "
+        "default token list have."
     )
     balance = AmountOutputField(
         source="facts.balance",
@@ -61,6 +62,11 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         source="finding.reason", values=REASONS, allow_null=True, help_text="Null if `sellable`; new ones may be added."
     )
     message = serializers.CharField(source="finding.message", allow_null=True)
+    notes = serializers.ListField(
+        child=OpenEnumField(values=list(TokenNote)),
+        help_text="What to know of the token beside its verdict: `symbol_of_listed_token`: its symbol is that of "
+        "another token, which Uniswap's default token list has. New ones may be added.",
+    )
     simulation = OpenEnumField(
         source="sale.simulation.status",
         values=list(SimulationStatus),
