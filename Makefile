@@ -14,6 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 OPENAPI_READY := docs/openapi-tools/node_modules/.ready
+TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
@@ -160,8 +161,12 @@ fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from 
 random-stories: $(CONTRACTS_READY) ## compare random stories of sweeps with the state table, more of them than `test` does
 	STORIES=$${STORIES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/sweeps/test_story.py
 
+ifeq ($(SECTION),deception)
+lab-bench: $(TOKEN_LISTS_READY)
+endif
+
 # Times are of a machine that does nothing else meanwhile. `scale` stores SWEEPS=5000000 on 60 GB of disk.
-lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|gas|indexer|scale|webhooks; fails if a target is missed
+lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|deception|gas|indexer|scale|webhooks; fails if a target is missed
 ifeq ($(SECTION),gas)
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
 else ifeq ($(SECTION),scale)
@@ -224,6 +229,10 @@ $(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
 
 $(OPENAPI_READY): docs/openapi-tools/package-lock.json | $(PYTHON_READY)
 	cd docs/openapi-tools && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+$(TOKEN_LISTS_READY): lab/bench/deception/lists/package-lock.json | $(PYTHON_READY)
+	cd lab/bench/deception/lists && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
 # Too large to commit; the tests compare its SHA-256 with the committed one.

@@ -1,4 +1,4 @@
-"""Runs the benchmark of one section: ``python -m dev exec -- python -m lab.bench api|build|indexer|webhooks``.
+"""Runs the benchmark of one section: ``python -m dev exec -- python -m lab.bench SECTION``.
 
 Prints a table of each measure and a line for each target, and writes both to ``var/bench/SECTION.json``::
 
@@ -17,7 +17,7 @@ from importlib import import_module
 from lab.bench.database import set_up
 from lab.bench.report import Section, conclude, print_table
 
-SECTIONS = ("api", "build", "indexer", "webhooks")
+SECTIONS = ("api", "build", "deception", "indexer", "webhooks")
 
 
 def main(section: str) -> int:
