@@ -16,6 +16,7 @@ from dev.chain.sender import Sender
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
+from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.wallet.holdings import MAX_CANDIDATES, MAX_LOGS
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
@@ -27,6 +28,7 @@ from tests.partner_app import PartnerApp, details_of, error_of
 pytestmark = pytest.mark.django_db
 
 DISCOVER = "/v2/sweep/discover"
+AIM = Function("aim(address,bool)")
 TRANSFER, ARM = Function("transfer(address,uint256)"), Function("arm(uint8,uint8)")
 CONTRACT_CALLS, REFUSE = 4, 0  # as in TrapToken.sol
 BURNS_ALL_GAS = "5b600056"  # a loop that never ends
@@ -81,6 +83,14 @@ def runtime_code(contract: str) -> str:
     compiled = json.loads((CONTRACTS / f"out/{contract}.sol/{contract}.json").read_text(encoding="utf-8"))
     code: str = compiled["deployedBytecode"]["object"]
     return code.removeprefix("0x")
+
+
+def put_thief(app: PartnerApp, prey: str, *, when_approved: bool) -> str:
+    """Give UNI the code of a token that takes the prey, which the user lets it; returns its address."""
+    thief = put_contract(app, "ThiefToken")
+    for to, data in ((prey, APPROVE.encode(thief, 1)), (thief, AIM.encode(prey, when_approved))):
+        assert app.chain.receipt(app.chain.send(app.user, {"to": to, "data": f"0x{data.hex()}"}))["status"] == 1
+    return thief
 
 
 def account(number: int) -> str:
@@ -183,6 +193,27 @@ def test_a_honeypot_that_only_shows_when_it_is_sold_is_unsellable(app: PartnerAp
     assert token["message"]
     assert trap not in basket_of(found)
     assert sellable(found) == SELLABLE - {"UNI"}
+
+
+@pytest.mark.parametrize("when_approved", [False, True], ids=["when sold", "when approved"])
+@pytest.mark.parametrize("lacking", [[], ["eth_simulateV1"]], ids=["by logs", "by balances"])
+def test_a_token_whose_sale_takes_another_one_is_unsellable(
+    app: PartnerApp, node: FakeNode, lacking: list[str], *, when_approved: bool
+) -> None:
+    dai = app.chain.token("DAI").address
+    thief = put_thief(app, dai, when_approved=when_approved)
+    node.lacks = lacking
+    found = discovered(app)
+    token = token_at(found, thief)
+    assert (token["verdict"], token["reason"]) == ("unsellable", "takes_other_tokens")
+    assert dai in token["message"]
+    assert thief not in basket_of(found)
+    assert sellable(found) == SELLABLE - {"UNI"}
+
+
+def test_a_sale_that_moves_what_is_worth_nothing_is_a_sale(app: PartnerApp, mint: Callable[..., str]) -> None:
+    thief = put_thief(app, mint("Shares in a dividend", "SHARES"), when_approved=False)
+    assert verdicts(discovered(app))[thief] == ("sellable", None)
 
 
 def test_a_token_without_a_pool_is_found_in_the_logs_and_has_no_route(

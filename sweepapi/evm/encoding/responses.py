@@ -225,6 +225,16 @@ def logs(value: object, *, emitter: str | None = None) -> tuple[Log, ...]:
     return tuple(_log(log) for log in fields if emitter is None or address(log.get("address")) == emitter)
 
 
+def emitters(value: object, *, topics: list[str]) -> frozenset[str]:
+    """Return the contracts of the logs that begin with these topics in lower case; the rest of a log is not decoded."""
+    found = set()
+    for log in _logs(value):
+        begins = log.get("topics")
+        if isinstance(begins, list) and [str(topic).lower() for topic in begins[: len(topics)]] == topics:
+            found.add(address(log.get("address")))
+    return frozenset(found)
+
+
 def _receipt(fields: dict[str, object]) -> Receipt:
     emitted = _logs(fields.get("logs"))
     return Receipt(

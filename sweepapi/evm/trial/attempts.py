@@ -1,6 +1,6 @@
 """What both methods of trying a sweep before it is signed have in common: what is tried, and what was found."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sweepapi.evm.encoding.responses import GasPrice, Log
@@ -113,6 +113,7 @@ class TrialOutcome:
     returned: bytes  # the reason if the sweep reverted
     approvals_used: Mapping[tuple[str, str], int] = field(default_factory=dict)  # gas by token and spender
     batch_used: int | None = None  # the gas of the batch
+    taken: Collection[str] = ()  # tokens of the user that it moved and that it was not to sweep
 
 
 def grouped(limits: Sequence[int], *, room: int) -> list[list[int]]:

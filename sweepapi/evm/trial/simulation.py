@@ -12,6 +12,7 @@ from typing import Any
 
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import GasPrice, Log
+from sweepapi.evm.tokens.erc20 import TRANSFER_TOPIC
 from sweepapi.evm.trial.attempts import Attempt, TrialOutcome, TriedCall, grouped
 from sweepapi.evm.trial.sweep_gas import TRANSACTION_CAP
 from sweepapi.rpc import Call, ErrorPolicy
@@ -26,7 +27,8 @@ class TriedResult:
 
     succeeded: bool
     gas_used: int
-    logs: tuple[Log, ...]
+    logs: tuple[Log, ...]  # of the sweep's contract
+    moved: frozenset[str]  # the tokens that say that the user sent them
     returned: bytes
 
 
@@ -65,8 +67,14 @@ class SimulatedAttempt:
                     returned=b"",
                     approvals_used=self._approvals_used(answered[0]),
                     batch_used=_batch_used(answers[count:]),
+                    taken=self._taken([*answered[0][: len(self._approvals)], result]),
                 )
         return TrialOutcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
+
+    def _taken(self, results: Sequence[TriedResult]) -> frozenset[str]:
+        """Return the tokens that approvals and sweep moved, and that were not to be swept."""
+        moved = frozenset[str]().union(*(result.moved for result in results))
+        return moved.difference(approval.token for approval in self.attempt.approvals)
 
     def _approvals_used(self, results: Sequence[TriedResult]) -> dict[tuple[str, str], int]:
         used: dict[tuple[str, str], int] = defaultdict(int)
@@ -105,7 +113,7 @@ class SimulatedAttempt:
             block["blockOverrides"] = {"baseFeePerGas": hex(price.base_fee)}
 
         def decode(value: object) -> list[TriedResult]:
-            return _results(value, len(calls), attempt.contract)
+            return _results(value, len(calls), attempt.contract, attempt.user)
 
         return Call(METHOD, ({"blockStateCalls": [block]}, "latest"), decode, ErrorPolicy.ANY)
 
@@ -132,17 +140,18 @@ def _transaction(sender: str, call: TriedCall, gas_price: GasPrice | None) -> di
     return request
 
 
-def _results(value: object, count: int, emitter: str) -> list[TriedResult]:
+def _results(value: object, count: int, emitter: str, user: str) -> list[TriedResult]:
     blocks = value if isinstance(value, list) else []
     if len(blocks) != 1 or not isinstance(blocks[0], dict):
         raise BadResponseError("expected one simulated block")
     results = blocks[0].get("calls")
     if not isinstance(results, list) or len(results) != count:
         raise BadResponseError("expected a result of every call")
-    return [_result(each, emitter) for each in results]
+    sent = [TRANSFER_TOPIC, f"0x{user[2:].lower():0>64}"]
+    return [_result(each, emitter, sent) for each in results]
 
 
-def _result(value: object, emitter: str) -> TriedResult:
+def _result(value: object, emitter: str, sent: list[str]) -> TriedResult:
     if not isinstance(value, dict):
         raise BadResponseError("expected the result of a call")
     succeeded = responses.quantity(value.get("status")) == 1
@@ -150,5 +159,6 @@ def _result(value: object, emitter: str) -> TriedResult:
         succeeded=succeeded,
         gas_used=responses.counter(value.get("gasUsed")),
         logs=responses.logs(value.get("logs", []), emitter=emitter),
+        moved=responses.emitters(value.get("logs", []), topics=sent),
         returned=responses.data(value.get("returnData")),
     )

@@ -1,8 +1,9 @@
 """Tries a sweep where a provider lacks ``eth_simulateV1``: by one ``eth_call``, with other code at the user's account.
 
 ``SimulationWallet`` makes approvals and sweep in one call; ``call_gas`` says what transactions of their own would need.
-A call shows no logs, so the output is what the balances of its recipients rise by. What a token does only to accounts
-without code remains hidden, and so does what the user's own code does.
+A call shows no logs, so the output is what the balances of its recipients rise by, and other tokens were taken if the
+user has less of them. What a token does only to accounts without code remains hidden, and so does what the user's own
+code does.
 """
 
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ class CalledAttempt:
             gross_output=self._gross_output(result),
             returned=b"",
             approvals_used=self._gas.approvals_used(result),
+            taken=self._taken(result),
         )
 
     # --- the request --------------------------------------------------------------------------------------------------
@@ -65,6 +67,11 @@ class CalledAttempt:
 
     @cached_property
     def _balances(self) -> list[tuple[str, str]]:
+        """What is read before and after the sweep, by token: of the contract, the recipients and the user."""
+        return [*self._sweep_balances, *((token, self.attempt.user) for token in self.attempt.kept)]
+
+    @cached_property
+    def _sweep_balances(self) -> list[tuple[str, str]]:
         """What the contract holds, and what the recipients hold of the output; by token, zero for the native coin."""
         attempt, payout = self.attempt, self.attempt.payout
         held = [(token, attempt.contract) for token in self._gas.held]
@@ -121,8 +128,13 @@ class CalledAttempt:
         return result
 
     def _gross_output(self, result: CallResult) -> int:
-        first = len(self._gas.held)
-        return sum(result.after[first:]) - sum(result.before[first:])
+        paid = slice(len(self._gas.held), len(self._sweep_balances))
+        return sum(result.after[paid]) - sum(result.before[paid])
+
+    def _taken(self, result: CallResult) -> list[str]:
+        first = len(self._sweep_balances)
+        kept = zip(self.attempt.kept, result.before[first:], result.after[first:], strict=True)
+        return [token for token, before, after in kept if after < before]
 
 
 def _price_now(price: GasPrice | None) -> GasPrice | None:

@@ -1,6 +1,6 @@
 """What the trial of a sweep showed, as partners see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -37,6 +37,7 @@ class Simulation:
         default_factory=dict
     )  # as in ``TrialOutcome``, and so is the next
     batch_used: int | None = None
+    taken: Collection[str] = ()  # tokens of the user, not swept, that say that they were moved or are fewer
 
 
 def skipped(reason: str) -> Simulation:
@@ -69,6 +70,7 @@ def simulation_of(outcome: TrialOutcome | None, tokens: Sequence[str]) -> Simula
         gross_output=outcome.gross_output,
         approvals_used=outcome.approvals_used,
         batch_used=outcome.batch_used,
+        taken=outcome.taken,
     )
 
 

@@ -347,12 +347,16 @@ def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
         raise InvalidRequest(details=[BLOCKING_OUTPUT])
 
 
-def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial) -> list[Simulation]:
+def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial, *, kept: Sequence[str]) -> list[Simulation]:
     """Return what becomes of each of these sweeps on its own, in one round trip for all.
 
-    Raises ``ChainUnavailable``.
+    ``kept`` are tokens of the user whose balances are believed. Raises ``ChainUnavailable``.
     """
-    return _try(plans[0].market.pool, [planned.attempt(trial, [ALONE_GAS]) for planned in plans]) if plans else []
+    attempts = [
+        replace(planned.attempt(trial, [ALONE_GAS]), kept=[token for token in kept if token != planned.tokens[0].asset])
+        for planned in plans
+    ]
+    return _try(plans[0].market.pool, attempts) if plans else []
 
 
 def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:

@@ -5,9 +5,10 @@ facts of these tokens, two find how to sell each (``sales``), and one tries all 
 one asks whether the output is to blame.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from django.conf import settings
 
@@ -43,6 +44,7 @@ from sweeps.rails.evm.discover import verdicts
 from sweeps.rails.evm.discover.basket import best_basket
 from sweeps.rails.evm.discover.found import EvmDiscovery, ExplainedVerdict, FoundToken
 
+MOST_KEPT = 40  # which take 58,000 gas each of a request that simulates by a call
 SLIPPAGE_BPS = 100  # of the simulated sales; only their expected output is shown, which does not depend on it
 
 
@@ -134,11 +136,22 @@ class _Appraisal:
         wallet = self.wallet
         return Rates.of(wallet.market, wallet.facts, wallet.quotes).with_more(1 - len(wallet.amounts))
 
+    @cached_property
+    def _listed(self) -> Sequence[str]:
+        """Those of the wallet's tokens whose balances are believed; an unlisted one could accuse each sale."""
+        held = (token for token in self.wallet.amounts if verdicts.is_listed(self.terms.chain, token))
+        return list(islice(held, MOST_KEPT))
+
+    @cached_property
+    def _worthy(self) -> frozenset[str]:
+        """The tokens that no sale of another one may take; another may be a mere record, as of shares in a dividend."""
+        return frozenset((*self.wallet.sales.plans, *self._listed, self.wallet.market.output))
+
     def _sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
         plans = [self._sale(token, plan) for token, plan in self.wallet.sales.plans.items()]
         to_try = [sale for sale in plans if sale.tokens[0].floor > 0]
-        results = simulate_alone(to_try, self.terms.trial(to_try[0])) if to_try else []
+        results = simulate_alone(to_try, self.terms.trial(to_try[0]), kept=self._listed) if to_try else []
         if results and all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)
         simulated = iter(results)
@@ -172,7 +185,8 @@ class _Appraisal:
     def _with_result(self, sale: EvmPlanned, simulation: Simulation) -> EvmSimulated:
         """Return the sale with what its simulation showed, and what it is then worth."""
         (token,) = sale.tokens
-        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)]).simulated(simulation)
+        shown = replace(simulation, taken=self._worthy.intersection(simulation.taken))
+        return replace(sale, tokens=[sale.expecting(token, simulation.gross_output)]).simulated(shown)
 
     def _not_sold(self) -> Iterator[FoundToken]:
         """Yield the tokens that can't be sold, and the suspects, whose sales are not tried."""
@@ -186,5 +200,6 @@ class _Appraisal:
 
     def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:
         chain, known = self.terms.chain, self.wallet.facts.tokens.get(token)
-        notes = () if known is None else verdicts.notes(chain, token, known)
-        return FoundToken(token, known, verdicts.is_listed(chain, token), finding, sale, notes=notes)
+        is_listed = verdicts.is_listed(chain, token)
+        notes = () if known is None or is_listed else verdicts.notes(chain, known)
+        return FoundToken(token, known, is_listed, finding, sale, notes=notes)

@@ -20,6 +20,7 @@ DECEPTIONS = {
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
     Deception.LINK: "Its name contains a link.",
 }
+TAKES_OTHERS = "Its sale takes other tokens of the wallet as well: {}."
 TAX = "It keeps {} basis points of what is transferred."
 
 
@@ -37,11 +38,9 @@ def deceptive(chain: Chain, token: str, facts: TokenFacts) -> ExplainedVerdict |
     return None if found is None else ExplainedVerdict(TokenVerdict.SUSPECT, found.value, DECEPTIONS[found])
 
 
-def notes(chain: Chain, token: str, facts: TokenFacts) -> Sequence[TokenNote]:
-    """Return what to know of a token beside its verdict."""
-    if is_listed(chain, token) or not _known_symbols(chain).has_listed(facts.symbol):
-        return ()
-    return (TokenNote.LISTED_SYMBOL,)
+def notes(chain: Chain, facts: TokenFacts) -> Sequence[TokenNote]:
+    """Return what to know of an unlisted token beside its verdict."""
+    return (TokenNote.LISTED_SYMBOL,) if _known_symbols(chain).has_listed(facts.symbol) else ()
 
 
 def _known_symbols(chain: Chain) -> KnownSymbols:
@@ -63,6 +62,9 @@ def of_sale(sale: EvmSimulated) -> ExplainedVerdict:
     """Return the verdict on a token that was sold alone."""
     if sale.simulation.status is SimulationStatus.REVERTED:
         return ExplainedVerdict(TokenVerdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
+    if sale.simulation.taken:
+        message = TAKES_OTHERS.format(", ".join(sorted(sale.simulation.taken)))
+        return ExplainedVerdict(TokenVerdict.UNSELLABLE, "takes_other_tokens", message)
     worthless = next(uneconomic(sale.tokens), None)
     if worthless is not None:
         return ExplainedVerdict(TokenVerdict.UNECONOMIC, worthless.reason, worthless.message)

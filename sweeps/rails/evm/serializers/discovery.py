@@ -23,6 +23,7 @@ REASONS = (
     "uneconomic",
     "output_too_small",
     "simulation_failed",
+    "takes_other_tokens",
     "imitates_symbol",
     "mixed_scripts",
     "contains_link",
@@ -55,8 +56,9 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         source="finding.verdict",
         values=list(TokenVerdict),
         help_text="`sellable`; `taxed`, which is sellable although it keeps a part of transfers; `uneconomic`, which "
-        "brings less than the gas that it adds; `no_route`; `unsellable`: a sale fails; `suspect`, whose name is made "
-        "to deceive; `broken`, which is not a token. New values may be added.",
+        "brings less than the gas that it adds; `no_route`; `unsellable`: a sale fails, or takes other tokens of the "
+        "wallet as well; `suspect`, whose name is made to deceive; `broken`, which is not a token. "
+        "New values may be added.",
     )
     reason = OpenEnumField(
         source="finding.reason", values=REASONS, allow_null=True, help_text="Null if `sellable`; new ones may be added."

@@ -39,6 +39,25 @@ def test_however_a_node_numbers_logs_their_order_is_that_of_the_transaction(inde
     assert [one.data for one in receipt.logs] == [b"\0", b"\1", b"\2"]
 
 
+def test_the_contracts_of_logs_with_certain_topics_are_found() -> None:
+    other = "0x" + "ef" * 32
+    logs = [
+        LOG | {"topics": [HASH, other, HASH]},
+        LOG | {"topics": [HASH.upper().replace("X", "x"), other], "address": "0x" + "12" * 20},
+        LOG | {"topics": [other, HASH], "address": "0x" + "34" * 20},
+        LOG | {"topics": [HASH], "address": "0x" + "56" * 20},
+        LOG | {"topics": None},
+    ]
+    found = responses.emitters(logs, topics=[HASH, other])
+    assert {address.lower() for address in found} == {ADDRESS, "0x" + "12" * 20}
+
+
+@pytest.mark.parametrize("logs", [None, [7], [LOG | {"address": "0x12"}]])
+def test_logs_without_contracts_are_refused(logs: object) -> None:
+    with pytest.raises(BadResponseError):
+        responses.emitters(logs, topics=[HASH])
+
+
 def test_logs_of_a_receipt_that_are_listed_in_another_order_have_that_of_their_numbers() -> None:
     logs = [LOG | {"data": f"0x0{i}", "logIndex": hex(7 + i)} for i in (2, 0, 1)]
     receipt = responses.receipt_of(HASH)(RECEIPT | {"logs": logs})
