@@ -3,7 +3,7 @@
 import re
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -37,7 +37,7 @@ _LURE = re.compile(
     r"airdrop|bonus|claim|drop|free|gift|promo|reward|stak|usd|visit|voucher|\b(?:at|for|get|now|on|to|win|your)\b",
     re.IGNORECASE,
 )
-_PLAIN_SIGNS = str.maketrans(dict.fromkeys(string.punctuation + string.whitespace + "\0"))
+_PLAIN_SIGNS = str.maketrans(dict.fromkeys(string.punctuation + string.whitespace))
 _WITH_SUFFIX = re.compile(r"(.+)\.(\w+)")
 # USDC.e is what bridges call their USDC, and some chains what came from another one.
 _BRIDGED = {"b", "bsc", "btc", "e", "eth", "t"}
@@ -57,13 +57,13 @@ class KnownSymbols:
 
     own: frozenset[str]  # skeletons of those that no other token of the chain may have
     listed: frozenset[str]  # skeletons of those that others may have, but not imitate
-    plain: frozenset[str]  # the latter, in lower case
+    plain: frozenset[str]  # the latter, as ``_plain`` returns them
 
     @classmethod
-    def of(cls, own: Iterable[str], listed: Iterable[str]) -> "KnownSymbols":
+    def of(cls, own: Iterable[str], listed: Collection[str]) -> "KnownSymbols":
         """Take the symbols; listed ones of a single letter are not imitated by one that looks like it."""
-        plain = frozenset(symbol.translate(_PLAIN_SIGNS).casefold() for symbol in listed)
-        return cls(_skeletons_of(own), _skeletons_of(symbol for symbol in listed if len(symbol) > 1), plain)
+        imitated = [symbol for symbol in listed if len(symbol) > 1]
+        return cls(_skeletons_of(own), _skeletons_of(imitated), frozenset(map(_plain, listed)))
 
     def imitated_by(self, text: str) -> bool:
         """Return whether a text looks like one of them."""
@@ -77,7 +77,7 @@ class KnownSymbols:
 
     def has_listed(self, text: str) -> bool:
         """Return whether a text is a listed symbol, in either case, with or without spaces and plain signs."""
-        return text.translate(_PLAIN_SIGNS).casefold() in self.plain
+        return _plain(text) in self.plain
 
 
 def deception(*texts: str, known: KnownSymbols) -> Deception | None:
@@ -87,6 +87,12 @@ def deception(*texts: str, known: KnownSymbols) -> Deception | None:
     if any(map(_mixes_scripts, texts)):
         return Deception.MIXED_SCRIPTS
     return Deception.LINK if any(map(_has_link, texts)) else None
+
+
+def _plain(text: str) -> str:
+    """Return a text without plain signs, in lower case if it is plain: that of the Kelvin sign is a plain k."""
+    plain = text.rstrip("\0").translate(_PLAIN_SIGNS)
+    return plain.lower() if plain.isascii() else plain
 
 
 def _skeletons_of(symbols: Iterable[str]) -> frozenset[str]:

@@ -77,6 +77,9 @@ def test_what_looks_like_a_symbol_of_the_chain_or_equals_it_is_an_imitation(symb
         "VVLD",
         "0P",
         "$P\N{CYRILLIC CAPITAL LETTER IE}PE",
+        "LIN\N{KELVIN SIGN}",
+        "\N{LATIN SMALL LETTER LONG S}UP",
+        "PE\0PE",
         "\N{MATHEMATICAL BOLD SCRIPT CAPITAL L}\N{MATHEMATICAL BOLD SCRIPT SMALL I}nk",
     ],
 )
@@ -85,7 +88,9 @@ def test_what_looks_like_a_listed_symbol_and_does_not_equal_it_is_an_imitation(s
     assert not KNOWN.has_listed(symbol)
 
 
-@pytest.mark.parametrize("symbol", ["AAVE", "aave", "$PEPE", "$SUP", "$UP", "MICHI", "B3", "BE", "Big Time"])
+@pytest.mark.parametrize(
+    "symbol", ["AAVE", "aave", "$PEPE", "PEPE\0\0", "$SUP", "$UP", "MICHI", "B3", "BE", "Big Time"]
+)
 def test_a_listed_symbol_is_not_an_imitation_but_known(symbol: str) -> None:
     assert deception(symbol, "Some token", known=KNOWN) is None
     assert KNOWN.has_listed(symbol)
