@@ -38,6 +38,7 @@ _LURE = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_SIGNS = str.maketrans(dict.fromkeys(string.punctuation + string.whitespace))
+_MOST_CHARACTERS = 32  # of what looks like a symbol
 _WITH_SUFFIX = re.compile(r"(.+)\.(\w+)")
 # USDC.e is what bridges call their USDC, and some chains what came from another one.
 _BRIDGED = {"b", "bsc", "btc", "e", "eth", "t"}
@@ -57,27 +58,33 @@ class KnownSymbols:
 
     own: frozenset[str]  # skeletons of those that no other token of the chain may have
     listed: frozenset[str]  # skeletons of those that others may have, but not imitate
-    plain: frozenset[str]  # the latter, as ``_plain`` returns them
+    plain_own: frozenset[str]  # as ``_plain`` returns them
+    plain_listed: frozenset[str]
 
     @classmethod
-    def of(cls, own: Iterable[str], listed: Collection[str]) -> "KnownSymbols":
+    def of(cls, own: Collection[str], listed: Collection[str]) -> "KnownSymbols":
         """Take the symbols; listed ones of a single letter are not imitated by one that looks like it."""
         imitated = [symbol for symbol in listed if len(symbol) > 1]
-        return cls(_skeletons_of(own), _skeletons_of(imitated), frozenset(map(_plain, listed)))
+        plain_own, plain_listed = (frozenset(map(_plain, symbols)) for symbols in (own, listed))
+        return cls(_skeletons_of(own), _skeletons_of(imitated), plain_own, plain_listed)
 
     def imitated_by(self, text: str) -> bool:
         """Return whether a text looks like one of them."""
+        if len(visible(text)) > _MOST_CHARACTERS:
+            return False
         found = skeletons(text)
         if not found.isdisjoint(self.own):
             return True
-        suffixed = _WITH_SUFFIX.fullmatch(text)
-        if suffixed is not None and suffixed.group(2).casefold() not in _BRIDGED:
-            return not self.own.isdisjoint(skeletons(suffixed.group(1)))
+        if suffixed := _WITH_SUFFIX.fullmatch(text):
+            symbol, suffix = suffixed.groups()
+            is_bridged = suffix.lower() in _BRIDGED and _plain(symbol) in self.plain_own
+            if not is_bridged and not self.own.isdisjoint(skeletons(symbol)):
+                return True
         return not self.has_listed(text) and not found.isdisjoint(self.listed)
 
     def has_listed(self, text: str) -> bool:
         """Return whether a text is a listed symbol, in either case, with or without spaces and plain signs."""
-        return _plain(text) in self.plain
+        return _plain(text) in self.plain_listed
 
 
 def deception(*texts: str, known: KnownSymbols) -> Deception | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from sweepapi.evm.chain.multicall import Read
@@ -89,8 +90,16 @@ def token_identity(results: Sequence[Any]) -> TokenIdentity | None:
         symbol=clean(symbol, MAX_SYMBOL_CHARACTERS),
         decimals=decimals[0],
         name=clean(name, MAX_NAME_CHARACTERS),
-        reported=(symbol[:MAX_REPORTED_CHARACTERS], name[:MAX_REPORTED_CHARACTERS]),
+        reported=(_bounded(symbol), _bounded(name)),
     )
+
+
+def _bounded(text: str) -> str:
+    """Return the start of a text; in a long one no row of characters that can't be shown fills it."""
+    if len(text) <= MAX_REPORTED_CHARACTERS:
+        return text
+    rows = groupby(text, key=str.isprintable)
+    return "".join("".join(row) if is_shown else next(row) for is_shown, row in rows)[:MAX_REPORTED_CHARACTERS]
 
 
 def token_facts(identity: TokenIdentity | None, account: Sequence[Any]) -> TokenFacts | None:

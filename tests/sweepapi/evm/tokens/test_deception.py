@@ -54,6 +54,7 @@ OVERRIDE, BACK = "\N{RIGHT-TO-LEFT OVERRIDE}", "\N{POP DIRECTIONAL FORMATTING}"
         "clai",
         "USDC.A",
         "USDC.v2",
+        f"USD{ES}.e",
     ],
 )
 def test_what_looks_like_a_symbol_of_the_chain_or_equals_it_is_an_imitation(symbol: str) -> None:
@@ -160,6 +161,11 @@ def test_a_link_is_recognized(name: str) -> None:
 )
 def test_a_plain_name_is_not_deceptive(symbol: str, name: str) -> None:
     assert deception(symbol, name, known=KNOWN) is None
+
+
+def test_padding_that_is_not_displayed_does_not_hide_an_imitation() -> None:
+    assert deception("USDC".join([ZERO_WIDTH * 60] * 2), known=KNOWN) is Deception.IMITATION
+    assert deception("USDC" + "C" * 29, known=KNOWN) is None
 
 
 def test_nothing_imitates_an_empty_list() -> None:

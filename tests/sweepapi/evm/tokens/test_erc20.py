@@ -72,6 +72,12 @@ def test_what_can_not_be_shown_is_kept_as_reported_and_bounded() -> None:
     assert identity.reported == (f"A{RIGHT_TO_LEFT}B", "x" * MAX_REPORTED_CHARACTERS)
 
 
+def test_padding_does_not_push_a_name_out_of_what_is_kept() -> None:
+    identity = token_identity([(6,), (f"{RIGHT_TO_LEFT * 9_999}US{NUL * 9_999}DC",), None])
+    assert identity is not None
+    assert (identity.symbol, identity.reported[0]) == ("USDC", f"{RIGHT_TO_LEFT}US{NUL}DC")
+
+
 @pytest.mark.parametrize("function", [SYMBOL, NAME])
 @pytest.mark.parametrize(
     ("output", "text"),
