@@ -82,6 +82,7 @@ class Attempt:
     gas: SweepGas
     other_approvals: Sequence[Approval] = ()  # of Permit2, which the attempt does not use: tried for their gas
     batch: AccountBatch | None = None  # the same in one transaction, tried for its gas
+    kept: Sequence[str] = ()  # other tokens of the user, whose balances are believed
 
     @property
     def approving_calls(self) -> list[TriedCall]:
