@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from dev.chain.chains_file import CHAIN
-from dev.chain.rpc import NodeError
+from dev.processes.errors import NodeError
 from lab.bench.service import Service
 from lab.bench.wallets.purses import Purse, set_base_fee
 from sweepapi.evm.tokens.erc20 import BALANCE_OF
