@@ -256,6 +256,14 @@ def start_node(chain: LocalChain) -> Iterator[Callable[[], FakeNode]]:
 
 
 @pytest.fixture
+def node(start_node: Callable[[], FakeNode], use_providers: Callable[..., ProviderPool]) -> FakeNode:
+    """A node of the local chain, which is the only provider."""
+    fake = start_node()
+    use_providers(fake.url)
+    return fake
+
+
+@pytest.fixture
 def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chain]:
     """Change public facts of the local chain, as if chains.toml said so."""
 

@@ -24,6 +24,7 @@ chain_id = {CHAIN_ID}
 native_symbol = "ETH"
 wrapped_native = "{at["weth"]}"
 reference_token = "{at["USDC"]}"
+fee_model = "plain"
 permit2 = "{at["permit2"]}"
 multicall3 = "{at["multicall3"]}"
 block_explorer_url = ""

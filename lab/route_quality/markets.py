@@ -9,6 +9,7 @@ from eth_utils.address import to_checksum_address
 
 from lab.route_quality.pools import MAX_TICK, TICK_SPACINGS, Fill, Pool, V2Pool, V3Pool, tick_at
 from sweepapi.evm.chain.chains import Chain, FinalityRule, Router, SaltRule, Venue
+from sweepapi.evm.chain.fee_models.plain import PlainFees
 from sweepapi.evm.pools.venues import pool_address
 
 V3_TIERS = (500, 3000, 10_000)
@@ -39,7 +40,7 @@ CHAIN = Chain(
     reference_token=DOLLAR,
     tokens={},
     connectors=(CONNECTOR,),
-    l1_fee_oracle=None,
+    fee_model=PlainFees(),
     permit2=PERMIT2,
     multicall3=MULTICALL,
     block_explorer_url="",

@@ -9,7 +9,14 @@ from ledger.models import Settlement
 from sweepapi.api.input.fields import AmountOutputField
 from sweeps.shown.parts import FEE_MODES
 
-WARNING_CODES = ("symbol_differs", "router_swap", "price_impact_high", "value_loss_high", "no_signatures")
+WARNING_CODES = (
+    "symbol_differs",
+    "router_swap",
+    "price_impact_high",
+    "value_loss_high",
+    "no_signatures",
+    "data_cost_unknown",
+)
 
 
 @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))

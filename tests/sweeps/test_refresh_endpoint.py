@@ -17,7 +17,7 @@ from sweepapi.evm.signers import LocalFeeSigner
 from sweepapi.evm.trial.attempts import Attempt, TrialOutcome
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.modes import Mode
-from sweepapi.rpc import ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 from sweeps.models import Offer, Sweep
 from sweeps.rails.evm.build import planning
 from sweeps.story import build
@@ -134,10 +134,12 @@ def test_a_sweep_that_fails_only_as_a_whole_is_not_offered_again(
 ) -> None:
     built = app.build({"USDC": 3, "DAI": 2})
 
-    def fail_together(tries: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
-        whole, *alone = try_all(tries, pool)
+    def fail_together(
+        tries: Sequence[Attempt], pool: ProviderPool, *, also: Sequence[Call]
+    ) -> tuple[list[TrialOutcome | None], list[Any]]:
+        (whole, *alone), answers = try_all(tries, pool, also=also)
         assert whole is not None
-        return [replace(whole, least_gas=None, gross_output=None), *alone]
+        return [replace(whole, least_gas=None, gross_output=None), *alone], answers
 
     monkeypatch.setattr(planning, "try_all", fail_together)
     assert refused(app, built) == (409, "new_build_required")

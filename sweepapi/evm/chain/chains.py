@@ -7,6 +7,8 @@ from enum import IntEnum
 from eth_abi.abi import encode
 from eth_abi.packed import encode_packed
 
+from sweepapi.evm.chain.fee_models.costs import DataReads, FeeModel, UnsignedTransaction
+
 
 @dataclass(frozen=True)
 class FinalityRule:
@@ -99,7 +101,7 @@ class Chain:
     tokens: Mapping[str, str]  # well-known ones, by symbol
     sandbox_tokens: Mapping[str, str]  # that force outcomes, by their names in sweeps/sandbox/outcomes.py
     connectors: tuple[str, ...]  # tokens, in addition to the wrapped coin, over which routers may swap
-    l1_fee_oracle: str | None  # the GasPriceOracle of an OP-stack rollup; None where the gas price covers everything
+    fee_model: FeeModel  # how it charges for the data of transactions
     permit2: str
     multicall3: str
     block_explorer_url: str
@@ -120,3 +122,7 @@ class Chain:
     def network(self) -> str:
         """The chain's CAIP-2 identifier."""
         return f"eip155:{self.chain_id}"
+
+    def data_reads(self, transactions: Sequence[UnsignedTransaction]) -> DataReads:
+        """Return how to read what the data of each of these transactions costs."""
+        return self.fee_model.reads(transactions, chain_id=self.chain_id, multicall3=self.multicall3)

@@ -10,6 +10,8 @@ from eth_utils.address import is_address, to_checksum_address
 
 from sweepapi.evm.chain.chains import POOL_KINDS, Chain, FinalityRule, Router, SaltRule, Venue
 from sweepapi.evm.chain.errors import ChainsFileError
+from sweepapi.evm.chain.fee_models.costs import FeeModel
+from sweepapi.evm.chain.fee_models.names import FEE_MODELS
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 
@@ -40,7 +42,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             tokens=_tokens(table.get("tokens", {})),
             sandbox_tokens=_sandbox_tokens(table),
             connectors=_connectors(table),
-            l1_fee_oracle=_optional_address(table.get("l1_fee_oracle")),
+            fee_model=_fee_model(table["fee_model"]),
             permit2=_address(table["permit2"]),
             multicall3=_address(table["multicall3"]),
             block_explorer_url=str(table.get("block_explorer_url", "")),
@@ -66,6 +68,13 @@ def _sandbox(value: object) -> bool:
     if isinstance(value, bool):
         return value
     raise TypeError(f"sandbox is true or false, not {value!r}")
+
+
+def _fee_model(name: object) -> FeeModel:
+    model = FEE_MODELS.get(str(name))
+    if model is None:
+        raise ValueError(f"{name!r} is not a fee model: {', '.join(FEE_MODELS)}")
+    return model
 
 
 def _reference_token(table: Mapping[str, Any]) -> str:

@@ -152,10 +152,12 @@ class TokenPermit:
     is_dai_kind: bool
     value_or_nonce: int  # the nonce for DAI's kind, which has no value
     deadline: int
+    signature: bytes = bytes(SIGNATURE_BYTES)
 
     def as_tuple(self) -> tuple[Any, ...]:
         """Return the permit as the ABI encodes it."""
-        return (self.leg, self.is_dai_kind, self.value_or_nonce, self.deadline, 0, bytes(WORD), bytes(WORD))
+        r, s, v = self.signature[:WORD], self.signature[WORD : 2 * WORD], self.signature[2 * WORD]
+        return (self.leg, self.is_dai_kind, self.value_or_nonce, self.deadline, v, r, s)
 
 
 @dataclass(frozen=True)

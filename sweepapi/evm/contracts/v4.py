@@ -81,11 +81,6 @@ def sweep_arguments(*, route: BatchRoute, order: SweepOrderV4, permission: Permi
     return (route.as_tuple(), order.as_tuple(), permission.nonce, permission.deadline, permission.signature)
 
 
-def caller_calldata(*, route: BatchRoute, order: SweepOrderV4) -> bytes:
-    """Return the call of ``sweepAsCaller``."""
-    return SWEEP_AS_CALLER.encode(route.as_tuple(), order.as_tuple())
-
-
 def decode_executed(log: Log) -> SweepExecutedV4 | None:
     """Return the event of this log, or None if it is not a well-formed ``SweepExecutedV4``.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sweepapi.evm.encoding.abi import Function, Values
 from sweepapi.evm.encoding.addresses import eip55, keccak_hex
-from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, SIGNATURE_BYTES, EntryPoints, Permission, BatchRoute
+from sweepapi.evm.contracts.batch import PERMISSION_TYPES, PERMITS_TYPE, ROUTE_TYPE, EntryPoints, Permission, BatchRoute
 from sweepapi.evm.encoding.eip712 import TypedData, fields
 from sweepapi.evm.contracts.permit2 import Witness
 from sweepapi.evm.encoding.responses import Log
@@ -162,11 +162,6 @@ def sweep_arguments(
     """Return the arguments of ``sweep`` in order, the Permit2 signature last."""
     consent = (permission.nonce, permission.deadline, permission.signature)
     return (route.as_tuple(), authorization.as_tuple(), signature, *consent)
-
-
-def trial_calldata(*, route: BatchRoute, authorization: Authorization) -> bytes:
-    """Return the call of ``sweepAsCaller`` with a placeholder for the service's signature."""
-    return SWEEP_AS_CALLER.encode(route.as_tuple(), authorization.as_tuple(), bytes(SIGNATURE_BYTES))
 
 
 def decode_executed(log: Log) -> SweepExecutedV5 | None:

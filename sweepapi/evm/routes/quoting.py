@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from sweepapi.evm.chain.chains import Chain
-from sweepapi.evm.chain.rollups import DataFee, data_fee, data_fee_reads
+from sweepapi.evm.chain.fee_models.costs import DataReads
+from sweepapi.evm.chain.fee_models.estimates import DataFee, estimated_fee, typical_sweeps
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.curves import curves
 from sweepapi.evm.pools.finder import Pools
@@ -36,7 +37,7 @@ class Quotes:
     detours: Mapping[str, Sequence[Detour]]  # of some of these
     transfers: Transfers
     prices: MidPrices
-    data_fee: DataFee | None  # in addition to gas; None if the chain's oracle failed
+    data_fee: DataFee | None  # an estimate, in addition to the gas of calldata and code; None if it could not be read
     approvals: ApprovalFacts = NOT_READ
 
 
@@ -62,6 +63,7 @@ class QuoteReads:
         return [
             *(inquiry.call(multicall3=self.chain.multicall3) for inquiry in (self._shared, *self._own.values())),
             *(transfer_probes(group, multicall3=self.chain.multicall3) for group in self._probes),
+            *self._data.calls,
         ]
 
     def quotes(self, answers: Sequence[Any]) -> Quotes:
@@ -70,6 +72,7 @@ class QuoteReads:
         shared = self._shared.response(next(rest))
         own = {token: inquiry.response(next(rest)) for token, inquiry in self._own.items()}
         transfers = Transfers(dict(self._tests(rest)))
+        data_costs = self._data.costs([next(rest) for _ in self._data.calls])
         spots = {pool: spot for response in (shared, *own.values()) for pool, spot in response.spots.items()}
         prices = MidPrices.of(spots)
         quoted = {
@@ -93,7 +96,7 @@ class QuoteReads:
             },
             transfers=transfers,
             prices=prices,
-            data_fee=data_fee(shared.others, len(self.amounts)),
+            data_fee=estimated_fee(data_costs, token_count=len(self.amounts), gas_price=self.gas_price),
         )
 
     def _routes(self, token: str) -> list[Route]:
@@ -140,7 +143,11 @@ class QuoteReads:
     @cached_property
     def _shared(self) -> Inquiry:
         """What gas and the output are worth, and what connectors would give."""
-        return Inquiry(self._listed.pricing(self._shared_pairs), list(data_fee_reads(self.chain, len(self.amounts))))
+        return Inquiry(self._listed.pricing(self._shared_pairs), [])
+
+    @cached_property
+    def _data(self) -> DataReads:
+        return self.chain.data_reads(typical_sweeps())
 
     @cached_property
     def _own(self) -> dict[str, Inquiry]:

@@ -17,25 +17,35 @@ from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 
 
-def try_all(attempts: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
-    """Return what becomes of each attempt, None if no method shows it; raises ``ChainUnavailableError``."""
+def try_all(
+    attempts: Sequence[Attempt], pool: ProviderPool, *, also: Sequence[Call] = ()
+) -> tuple[list[TrialOutcome | None], list[Any]]:
+    """Return what becomes of each attempt, None if no method shows it, and the results of the calls made beside them.
+
+    Raises ``ChainUnavailableError``.
+    """
     if simulation.METHOD in pool.refused_methods:
-        return _called_first(attempts, pool)
+        return _called_first(attempts, pool, also)
     tries = [SimulatedAttempt(attempt) for attempt in attempts]
-    outcomes = _outcomes(tries, pool.batch(_requests(tries)))
+    requests = _requests(tries)
+    answers = pool.batch([*requests, *also])
+    outcomes = _outcomes(tries, answers[: len(requests)])
     if not any(outcomes):
         pool.refused_methods.add(simulation.METHOD)
     missing = [CalledAttempt(attempt) for attempt, outcome in zip(attempts, outcomes, strict=True) if outcome is None]
     called = iter(_outcomes(missing, pool.batch(_requests(missing))))
-    return [outcome or next(called) for outcome in outcomes]
+    return [outcome or next(called) for outcome in outcomes], answers[len(requests) :]
 
 
-def _called_first(attempts: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
+def _called_first(
+    attempts: Sequence[Attempt], pool: ProviderPool, also: Sequence[Call]
+) -> tuple[list[TrialOutcome | None], list[Any]]:
     tries = [CalledAttempt(attempt) for attempt in attempts]
-    simulates, *answers = pool.batch([SIMULATES, *_requests(tries)])
+    requests = _requests(tries)
+    simulates, *answers = pool.batch([SIMULATES, *requests, *also])
     if not isinstance(simulates, CallFailedError):
         pool.refused_methods.discard(simulation.METHOD)
-    return _outcomes(tries, answers)
+    return _outcomes(tries, answers[: len(requests)]), answers[len(requests) :]
 
 
 def _requests(tries: Sequence[SimulatedAttempt | CalledAttempt]) -> list[Call]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 
-from sweepapi.evm.chain.rollups import DataFee
+from sweepapi.evm.chain.fee_models.estimates import DataFee
 from sweepapi.evm.market.reading import Market, MarketFacts
 from sweepapi.evm.pools.pricing import MidPrices, loss_bps
 from sweepapi.evm.routes.quoting import Quotes
@@ -33,7 +33,7 @@ class Rates:
     output: str  # an ERC-20, as in ``Market``
     reference: Reference | None  # None if the chain's is not a token
     gas_price: int | None  # wei
-    data_fee: DataFee | None
+    data_fee: DataFee | None  # None if it could not be read
 
     @classmethod
     def of(cls, market: Market, facts: MarketFacts, quotes: Quotes) -> "Rates":
@@ -104,7 +104,7 @@ class TokenEconomics:
 
     def at(self, *, expected_output: int, min_output: int, gas: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
         """Return the figures for other outputs of the same amount, and for other gas."""
-        share = None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.per_token)
+        share = None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.of_token(gas))
         net = None if share is None else fees.floor_of(expected_output) - share
         return replace(
             self,

@@ -28,11 +28,12 @@ TOKEN_PERMIT, KEPT_TOKEN_PERMIT, COUNTED_NONCE = 35_500, 54_500, 17_100
 PERMITTED_TOKEN = 1_610  # what Permit2 adds for each token of its batch
 # EIP-7702: the price of an authorization, of which half is refunded to an account that exists.
 AUTHORIZATION, USED_AUTHORIZATION = 25_000, 12_500
-# What a rollup's fee for data grows by, in bytes of the sweep's transaction. Its formula has a constant part, so a
-# separate transaction counts for more bytes than it has.
-APPROVAL_BYTES = 160
-BATCHED_CALL_BYTES = 256
+# What a rollup's fee for data is estimated to grow by, in bytes of calldata as a token adds them, mostly zeros. An
+# approval of its own has little calldata, but a signature and an envelope, which do not compress.
+APPROVAL_BYTES = 350
+BATCHED_CALL_BYTES = 210
 TOKEN_PERMIT_BYTES = 224
+UNSIGNED_BYTES = 250  # less of a sweep without Permit2's nonce, deadline and signature
 CLEARED = 4_800  # refunded for an allowance that is used up (EIP-3529)
 KEPT_WRITE = 2_900  # what it costs to lower an allowance; a token that never lowers one saves that
 
@@ -124,10 +125,11 @@ class ExecutionWay:
 
     @property
     def more_bytes(self) -> int:
-        """What a rollup's fee for data grows by, in bytes of the sweep's transaction."""
-        sent = BATCHED_CALL_BYTES if self.is_batch else APPROVAL_BYTES
-        count = sum(len(approval.amounts) for approval in self.approvals)
-        return sent * count + TOKEN_PERMIT_BYTES * len(self.permit_positions)
+        """What a rollup's fee for data grows by, in bytes, beside the sweep under the user's Permit2 signature."""
+        approvals = sum(len(approval.amounts) for approval in self.approvals)
+        added = BATCHED_CALL_BYTES * (approvals + 1) if self.is_batch else APPROVAL_BYTES * approvals
+        unsigned = 0 if self.signatures else UNSIGNED_BYTES
+        return added + TOKEN_PERMIT_BYTES * len(self.permit_positions) - unsigned
 
     @property
     def signatures(self) -> int:

@@ -1,5 +1,7 @@
 """Builds a sweep on V4: its terms, which the contract must have too, its reference, and the user's order."""
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -8,6 +10,7 @@ from uuid_utils.compat import uuid7
 from partners.models import Partner
 from sweepapi.errors import UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.fee_models.costs import noise
 from sweepapi.evm.contracts import batch, v4
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import NOT_PAUSED, Contract, Requirement
@@ -26,6 +29,7 @@ from sweeps.rails.evm.build.issuing import (
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.build.sent import unsigned_permission
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
@@ -35,8 +39,7 @@ from sweeps.rails.evm_v4.terms import sweep_ref_of
 FEE_DIFFERS = "The contract's fee is not the configured one."
 RECIPIENT_DIFFERS = "The contract pays its fee to another account than the configured one."
 
-# Of a sweep that is only tried. No other id takes more gas: bytes of calldata cost more if they are not zero.
-TRIED_ID = UUID(int=2**128 - 1)
+TRIED_ID = UUID(bytes=noise(16, seed="sweep"))  # of a sweep that is only tried
 
 
 def plan_v4(
@@ -89,11 +92,12 @@ def _contract(address: str, fees: FeeTerms) -> Contract:
 
 
 def _trial(sweep_id: UUID) -> Trial:
-    def encode(attempt: EvmPlanned) -> bytes:
+    def arguments(attempt: EvmPlanned) -> Sequence[Any]:
         route = route_of(attempt)
-        return v4.caller_calldata(route=route, order=_order(attempt, route, sweep_id))
+        order = _order(attempt, route, sweep_id)
+        return v4.sweep_arguments(route=route, order=order, permission=unsigned_permission(attempt))
 
-    return Trial(encode, _gross_output, codes={})
+    return Trial(arguments, v4.ENTRY_POINTS, _gross_output, codes={})
 
 
 def _gross_output(log: Log) -> int | None:

@@ -5,7 +5,7 @@ chains file right before they are signed. A difference is a mistake of ours: not
 shown an internal error.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from partners.models import Partner
 from sweepapi.errors import BuildDisabled, UnsupportedChain
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import FeeSignerUnavailableError
+from sweepapi.evm.chain.fee_models.costs import unsigned_signature
 from sweepapi.evm.contracts import batch, v5
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS
 from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES, share_word
@@ -36,13 +37,13 @@ from sweeps.rails.evm.build import planning
 from sweeps.rails.evm.build.issuing import (
     call_of,
     deadline_of,
-    new_deadline,
     permission_of,
     permit_of,
     reserve_permission,
     route_of,
     signed_terms_of,
 )
+from sweeps.rails.evm.build.sent import unsigned_permission
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover.discovering import SaleTerms, discover
 from sweeps.rails.evm.discover.found import EvmDiscovery
@@ -112,14 +113,16 @@ def _sale_terms(registry: Networks, partner: Partner, network: str) -> SaleTerms
 
 def _trial(planned: EvmPlanned, nonce: int, *, signer: str) -> Trial:
     """Return how to try the sweep under a nonce, which is not taken; our signature is not checked."""
-    deadline = new_deadline(planned.head)
+    permission, signature = unsigned_permission(planned), unsigned_signature("authorization")
 
-    def encode(attempt: EvmPlanned) -> bytes:
+    def arguments(attempt: EvmPlanned) -> Sequence[Any]:
         route = route_of(attempt)
-        authorization = _authorization(attempt, nonce=nonce, deadline=deadline, legs_hash=batch.hash_route(route))
-        return v5.trial_calldata(route=route, authorization=authorization)
+        authorization = _authorization(
+            attempt, nonce=nonce, deadline=permission.deadline, legs_hash=batch.hash_route(route)
+        )
+        return v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
 
-    return Trial(encode, _gross_output, {signer: ACCEPTS_SIGNATURES})
+    return Trial(arguments, v5.ENTRY_POINTS, _gross_output, {signer: ACCEPTS_SIGNATURES})
 
 
 def _gross_output(log: Log) -> int | None:

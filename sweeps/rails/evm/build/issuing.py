@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from sweepapi.errors import NewBuildRequired
+from sweepapi.evm.chain.fee_models.costs import with_data
 from sweepapi.evm.contracts import batch
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD, BatchPermit, Witness
 from sweepapi.evm.encoding.abi import Function, error_abi, function_abi
@@ -18,6 +19,7 @@ from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.worth.ways import WayKind
 from sweeps.models import Sweep
 from sweeps.protocol.rail import IssuedSweep
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, EvmToken, SignedTerms
@@ -67,12 +69,13 @@ class EvmIssued(IssuedSweep):
     @property
     def gas(self) -> int:
         """The gas limit, with a margin."""
-        return self.planned.gas.limit()
+        return with_data(self.planned.gas.limit(), self.planned.sweep_cost(WayKind.PERMIT2))
 
     @property
     def data_fee(self) -> int | None:
-        """What a rollup charges for the transaction's data in addition, in wei."""
-        return self.planned.data_fee()
+        """What the chain charges for the transaction's data in addition to its gas, in wei."""
+        cost = self.planned.sweep_cost(WayKind.PERMIT2)
+        return None if cost is None else cost.fee(self.planned.gas.used)
 
     @property
     def fee_authorization(self) -> Mapping[str, Any] | None:

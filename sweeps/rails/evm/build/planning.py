@@ -6,7 +6,7 @@ gives what the user signed, as long as the user allowed that.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from django.conf import settings
 
@@ -33,6 +33,7 @@ from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.blocked_output import blocks, payout_probes
 from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
 from sweepapi.evm.trial.trying import try_all
+from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.left_out import (
     NOT_A_TOKEN,
     PROBLEMS,
@@ -44,11 +45,12 @@ from sweepapi.evm.worth.left_out import (
 from sweepapi.evm.worth.valuing import Rates
 from sweepapi.evm.worth.ways import ExecutionWay
 from sweepapi.networks import Networks
-from sweepapi.rpc import ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
+from sweeps.rails.evm.build.sent import SentTransactions
 from sweeps.rails.evm.build.stages import (
     EvmPlanned,
     EvmSimulated,
@@ -313,23 +315,25 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     out, ``InvalidRequest`` if all fail because of the output, ``InsufficientOutput`` if more tokens of a renewed sweep
     fail than its user allowed, and ``Uneconomic``.
     """
+    sent, swept = SentTransactions(planned, trial), planned.swept
     if not planned.is_held:
-        return _worth_it(planned.simulated(skipped(NOT_HELD)))
-    swept = planned.swept
+        _, fees = _try(planned.market.pool, [], also=sent.reads.calls)
+        return _worth_it(planned.simulated(skipped(NOT_HELD)).charged(sent.costs(fees)))
     alone = [planned.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
-    whole, *single = _try(planned.market.pool, [planned.whole_attempt(trial), *alone])
+    (whole, *single), fees = _try(planned.market.pool, [planned.whole_attempt(trial), *alone], also=sent.reads.calls)
     results = zip(swept, single or [whole], strict=True)
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
     if whole.status is SimulationStatus.REVERTED and not failing and (planned.is_renewed or planned.request.leaves_out):
         failing = dict.fromkeys(planned.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
     # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
     if whole.status is SimulationStatus.OK or not failing:
-        return _showing(planned, whole)
+        return _showing(planned, whole, sent.costs(fees))
     if len(failing) == len(swept) and not planned.is_renewed:
         refuse_blocking_output([planned])
     smaller = _without(planned, failing)
-    (rest,) = _try(planned.market.pool, [smaller.whole_attempt(trial)])
-    return _showing(smaller, rest)
+    sent = SentTransactions(smaller, trial)
+    (rest,), fees = _try(smaller.market.pool, [smaller.whole_attempt(trial)], also=sent.reads.calls)
+    return _showing(smaller, rest, sent.costs(fees))
 
 
 def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
@@ -356,23 +360,27 @@ def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial, *, kept: Sequence[
         replace(planned.attempt(trial, [ALONE_GAS]), kept=[token for token in kept if token != planned.tokens[0].asset])
         for planned in plans
     ]
-    return _try(plans[0].market.pool, attempts) if plans else []
+    return _try(plans[0].market.pool, attempts)[0] if plans else []
 
 
-def _try(pool: ProviderPool, attempts: Sequence[Attempt]) -> list[Simulation]:
+def _try(
+    pool: ProviderPool, attempts: Sequence[Attempt], *, also: Sequence[Call] = ()
+) -> tuple[list[Simulation], Sequence[Any]]:
+    """Return what becomes of each attempt, and the results of the calls made beside them."""
     try:
-        outcomes = try_all(attempts, pool)
+        outcomes, answers = try_all(attempts, pool, also=also)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
-    return [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]
+    results = [simulation_of(outcome, attempt.tokens) for attempt, outcome in zip(attempts, outcomes, strict=True)]
+    return results, answers
 
 
-def _showing(planned: EvmPlanned, result: Simulation) -> EvmSimulated:
+def _showing(planned: EvmPlanned, result: Simulation, data_costs: DataCosts) -> EvmSimulated:
     """Return the sweep with this result, and with the output that it shows; a renewed sweep must not revert."""
     if planned.is_renewed and result.status is SimulationStatus.REVERTED:
         raise InsufficientOutput(WOULD_REVERT.format(result.reason))
     known = planned if result.gross_output is None else planned.with_gross_output(result.gross_output)
-    return _worth_it(known.simulated(result))
+    return _worth_it(known.simulated(result).charged(data_costs))
 
 
 def _worth_it(simulated: EvmSimulated) -> EvmSimulated:

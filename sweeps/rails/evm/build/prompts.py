@@ -1,15 +1,16 @@
 """What a user signs and sends in each of the ways to execute a sweep, which ``sweepapi/evm/worth/ways.py`` finds."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sweepapi.evm.chain.fee_models.costs import with_data
 from sweepapi.evm.contracts.batch import SignaturePart, TokenPermit, signature_parts
 from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.tokens.token_permits import PermitGrant, PermitKind, TokenPermits
 from sweepapi.evm.trial.attempts import Approval
 from sweepapi.evm.worth.valuing import Economics
-from sweepapi.evm.worth.ways import TOKEN_PERMIT_BYTES, ExecutionWay, WayKind, approval_limit
+from sweepapi.evm.worth.ways import ExecutionWay, WayKind, approval_limit
 from sweeps.rails.evm.build.issuing import EvmIssued
 from sweeps.rails.evm.build.stages import EvmPlanned
 
@@ -39,10 +40,10 @@ class NeededPermit:
             )
         )
 
-    def argument(self, issued: EvmIssued) -> TokenPermit:
+    def argument(self, deadline: int) -> TokenPermit:
         """Return the permit as the contract takes it."""
         is_dai = self.taken.kind is PermitKind.DAI
-        return TokenPermit(self.leg, is_dai, self.taken.nonce if is_dai else self.value, issued.permission.deadline)
+        return TokenPermit(self.leg, is_dai, self.taken.nonce if is_dai else self.value, deadline)
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,17 @@ class QuotedExecution:
         return self.planned.economics_of(self.way)
 
     @property
+    def gas_limit(self) -> int:
+        """The limits of everything that the user sends together."""
+        return sum(sent.gas_limit for sent in self.planned.sent_of(self.way))
+
+    @property
     def approvals(self) -> list[UserCall]:
-        """The approvals in their order, each with its gas limit."""
-        return [call for approval in self.way.approvals for call in approval_calls(self.planned, approval)]
+        """The approvals in their order, each with its gas limit; within a batch their data is that of the batch."""
+        calls = [call for approval in self.way.approvals for call in approval_calls(self.planned, approval)]
+        if not self.way.is_batch:
+            return calls
+        return [replace(call, gas=call.gas - self.planned.data_gas_of(call.to, call.calldata)) for call in calls]
 
 
 @dataclass(frozen=True)
@@ -120,13 +129,15 @@ class IssuedExecution(QuotedExecution):
             case WayKind.TRANSACTIONS:
                 call = self._as_caller
             case WayKind.PERMITS:
-                permits = [permit.argument(self.issued) for permit in self._permits]
+                permits = [permit.argument(self.issued.permission.deadline) for permit in self._permits]
                 calldata = self.issued.entry_points.encode_with_permits(self.issued.call.arguments, permits)
                 call = UserCall(self.planned.contract, calldata, self.planned.gas.limit(token_permits=len(permits)))
             case WayKind.PERMIT2:
                 call = UserCall(self.planned.contract, self.issued.call.calldata, self.planned.gas.limit())
-        data_fee = self.planned.data_fee(more_bytes=TOKEN_PERMIT_BYTES * len(self._permits))
-        return UnsignedSweepTransaction(self.planned, call, data_fee)
+        cost = self.planned.sweep_cost(self.way.kind)
+        used = self.way.sent[-1].gas
+        sent = replace(call, gas=with_data(call.gas, cost))
+        return UnsignedSweepTransaction(self.planned, sent, None if cost is None else cost.fee(used))
 
     @property
     def typed_data(self) -> list[TypedData]:
@@ -144,7 +155,7 @@ class IssuedExecution(QuotedExecution):
 
     @property
     def _permits(self) -> list[NeededPermit]:
-        return list(_needed_permits(self.planned, self.way))
+        return list(needed_permits(self.planned, self.way))
 
     @property
     def _as_caller(self) -> UserCall:
@@ -165,10 +176,11 @@ def executions(issued: EvmIssued) -> list[IssuedExecution]:
 def approval_calls(planned: EvmPlanned, approval: Approval) -> list[UserCall]:
     """Return the transactions that give an allowance, in their order."""
     limit = approval_limit(planned.tried.approvals_used, approval)
-    return [UserCall(call.to, call.data, limit) for call in approval.calls]
+    return [UserCall(call.to, call.data, limit + planned.data_gas_of(call.to, call.data)) for call in approval.calls]
 
 
-def _needed_permits(planned: EvmPlanned, way: ExecutionWay) -> Iterator[NeededPermit]:
+def needed_permits(planned: EvmPlanned, way: ExecutionWay) -> Iterator[NeededPermit]:
+    """Yield the permits of tokens that the user signs in this way."""
     for position in way.permit_positions:
         token = planned.tokens[position]
         if token.permits is not None:

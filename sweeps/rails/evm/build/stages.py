@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 
+from sweepapi.evm.chain.fee_models.costs import DataCost
+from sweepapi.evm.contracts.batch import EntryPoints
 from sweepapi.evm.contracts.batch_account import execute_calldata
 from sweepapi.evm.encoding.abi import exported_code
 from sweepapi.evm.encoding.responses import Block, GasPrice, Log
@@ -22,13 +24,19 @@ from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, 
 from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
 from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
+from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.economics import WayCost, sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
-from sweepapi.evm.worth.ways import ExecutionWay, ExecutionWays, WalletAbilities, added_gas
+from sweepapi.evm.worth.ways import ExecutionWay, ExecutionWays, SentGas, WalletAbilities, WayKind, added_gas
 from sweepapi.fees import FeeRates
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
+
+DATA_COST_UNKNOWN = (
+    "What the chain charges for the data of a transaction could not be read. Figures that contain it are null, and gas "
+    "limits do not: have a node estimate them before the transaction is sent."
+)
 
 
 @dataclass(frozen=True)
@@ -235,11 +243,6 @@ class EvmPlanned(PlannedSweep):
         kept = [replace(token, skippable=token.skippable and can_skip) for token in tokens]
         return replace(self, tokens=kept, last_hop=last_hop, max_skipped=max_skipped)
 
-    def data_fee(self, *, more_bytes: int = 0) -> int | None:
-        """Return what a rollup charges for the data of the sweep and of so many more bytes, in wei."""
-        fee = self.rates.data_fee
-        return None if fee is None else fee.with_bytes(more_bytes)
-
     @property
     def ways(self) -> list[ExecutionWay]:
         """The ways to execute it: those that count first, and of these the cheapest."""
@@ -266,20 +269,39 @@ class EvmPlanned(PlannedSweep):
 
     def cost_of(self, way: ExecutionWay) -> WayCost:
         """Return what the user pays for this way to execute it."""
-        return WayCost(way.kind, way.gas, self.data_fee(more_bytes=way.more_bytes))
+        return WayCost(way.kind, sum(sent.gas for sent in self.sent_of(way)), self.data_fee_of(way))
+
+    def sent_of(self, way: ExecutionWay) -> Sequence[SentGas]:
+        """Return the gas of the transactions of a way, as far as it is known with that for their data."""
+        return way.sent
+
+    def data_fee_of(self, way: ExecutionWay) -> int | None:
+        """Return what is charged for the data of a way in addition to its gas, in wei: estimated for now."""
+        fee = self.rates.data_fee
+        return None if fee is None else fee.with_bytes(way.more_bytes).total(way.gas)
+
+    def most_data_fees_of(self, way: ExecutionWay) -> Sequence[int]:
+        """Return the most that is charged for the data of each transaction of a way in addition to its gas, in wei."""
+        return [0] * (len(way.sent) - 1) + [self.data_fee_of(way) or 0]
+
+    def data_gas_of(self, _to: str, _calldata: bytes) -> int:
+        """Return the room in the limit of an approval for the gas of its data."""
+        return 0
+
+    def sweep_cost(self, _kind: WayKind) -> DataCost | None:
+        """Return what the data of the transaction that sweeps costs in a way; None if that was not read."""
+        return None
 
     def needed_coins(self, way: ExecutionWay, price: GasPrice) -> int:
         """Return the wei that the user has to hold: the most that is asked for before one of the transactions.
 
         A node wants each transaction's limit at the highest fee that it offers; those before it have paid less.
         """
-        data_fee = self.cost_of(way).data_fee or 0
-        *first, last = way.sent
         spent, needed = 0, 0
-        for sent in first:
-            needed = max(needed, spent + sent.gas_limit * price.most_wei)
-            spent += sent.gas * price.wei
-        return max(needed, spent + last.gas_limit * price.most_wei + data_fee)
+        for sent, data_fee in zip(self.sent_of(way), self.most_data_fees_of(way), strict=True):
+            needed = max(needed, spent + sent.gas_limit * price.most_wei + data_fee)
+            spent += sent.gas * price.wei + data_fee
+        return needed
 
     def economics_of(self, way: ExecutionWay) -> Economics:
         """Return what the sweep brings if it is executed in this way."""
@@ -350,7 +372,7 @@ class EvmPlanned(PlannedSweep):
             contract=self.contract,
             tokens=[token.asset for token in self.tokens],
             approvals=[finder.approval(token, self.contract) for token in self.swept],
-            calldata=trial.encode(self),
+            calldata=trial.entry_points.encode_as_caller(trial.arguments(self)),
             limits=limits,
             codes=trial.codes,
             gas_price=self.gas_price,
@@ -371,7 +393,7 @@ class EvmPlanned(PlannedSweep):
 
     def simulated(self, simulation: Simulation) -> "EvmSimulated":
         """Return the next stage."""
-        return EvmSimulated(**vars(self), simulation=simulation)
+        return EvmSimulated(**vars(self), simulation=simulation, data_costs=None)
 
 
 @dataclass(frozen=True)
@@ -379,6 +401,33 @@ class EvmSimulated(EvmPlanned):
     """A planned sweep, and what the chain does with it now."""
 
     simulation: Simulation
+    data_costs: DataCosts | None  # None if they are only estimated
+
+    def charged(self, data_costs: DataCosts) -> Self:
+        """Return the sweep with what its data was read to cost, and a warning if that could not be read."""
+        known = replace(self, data_costs=data_costs)
+        if data_costs.are_known or self.request.wallet_says.gas_is_sponsored:
+            return known
+        unknown = BuildWarning("data_cost_unknown", DATA_COST_UNKNOWN, None)
+        return replace(known, rates=replace(self.rates, data_fee=None), warnings=[*self.warnings, unknown])
+
+    def sent_of(self, way: ExecutionWay) -> Sequence[SentGas]:
+        return super().sent_of(way) if self.data_costs is None else list(self.data_costs.sent(way))
+
+    def data_fee_of(self, way: ExecutionWay) -> int | None:
+        if self.data_costs is None or self.request.wallet_says.gas_is_sponsored:
+            return super().data_fee_of(way)
+        return self.data_costs.fee(way)
+
+    def most_data_fees_of(self, way: ExecutionWay) -> Sequence[int]:
+        return super().most_data_fees_of(way) if self.data_costs is None else self.data_costs.most_fees(way)
+
+    def data_gas_of(self, to: str, calldata: bytes) -> int:
+        cost = None if self.data_costs is None else self.data_costs.approvals.get((to, calldata))
+        return 0 if cost is None else cost.most_gas
+
+    def sweep_cost(self, kind: WayKind) -> DataCost | None:
+        return None if self.data_costs is None else self.data_costs.sweeps.get(kind)
 
     @property
     def tried(self) -> Simulation:
@@ -393,9 +442,10 @@ class EvmSimulated(EvmPlanned):
 
 @dataclass(frozen=True)
 class Trial:
-    """How a contract version executes a planned sweep with the user as the caller."""
+    """How a contract version executes a planned sweep before anything is signed."""
 
-    encode: Callable[[EvmPlanned], bytes]  # the calldata
+    arguments: Callable[[EvmPlanned], Sequence[Any]]  # of ``sweep``, with noise in place of signatures
+    entry_points: EntryPoints
     gross_output: Callable[[Log], int | None]  # of the contract's event of an executed sweep; None for another event
     codes: Mapping[str, str]  # of accounts that need another code for the trial, as hex
 

@@ -95,7 +95,7 @@ class ExecutionOptionSerializer(serializers.Serializer[Any]):
     )
     transactions = serializers.IntegerField(source="way.transactions", help_text="A batch counts as one.")
     gasLimit = AmountOutputField(
-        source="way.gas_limit", help_text="The limits of everything that the user sends together: at most that is used."
+        source="gas_limit", help_text="The limits of everything that the user sends together: at most that is used."
     )
     estimated = serializers.BooleanField(
         source="way.is_estimated",

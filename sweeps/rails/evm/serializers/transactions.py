@@ -8,8 +8,8 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 
 DATA_FEE_HELP = (
-    "The most that a rollup charges for data in addition to the gas, in wei; zero on chains that charge nothing. Null "
-    "if it could not be read."
+    "What a rollup of the OP stack charges now for data and to its operator, in addition to the gas, in wei; zero on "
+    "other chains. Null if it could not be read."
 )
 HEX = r"^0x([0-9a-f]{2})*$"
 

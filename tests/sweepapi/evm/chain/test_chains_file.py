@@ -8,6 +8,8 @@ import pytest
 from sweepapi.evm.chain.chains import Chain, SaltRule, Venue
 from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.evm.chain.errors import ChainsFileError
+from sweepapi.evm.chain.fee_models.names import FEE_MODELS
+from sweepapi.evm.chain.fee_models.plain import PlainFees
 from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweepapi.evm.pools.sources import SOURCES
 
@@ -21,6 +23,7 @@ chain_id = 4
 native_symbol = "MRS"
 wrapped_native = "{ADDRESS.lower()}"
 reference_token = "{OTHER.lower()}"
+fee_model = "plain"
 permit2 = "{ADDRESS}"
 multicall3 = "{ADDRESS}"
 
@@ -61,7 +64,7 @@ def test_tokens_that_force_outcomes_are_for_sandbox_chains_only(tmp_path: Path) 
 def test_a_good_chain_is_read_with_addresses_in_canonical_form(tmp_path: Path) -> None:
     mars = load(tmp_path, GOOD)["mars"]
     assert (mars.name, mars.chain_id, mars.wrapped_native) == ("mars", 4, ADDRESS)
-    assert (mars.reference_token, mars.l1_fee_oracle) == (OTHER, None)
+    assert (mars.reference_token, mars.fee_model) == (OTHER, PlainFees())
     assert mars.tokens == {}
     assert mars.connectors == ()
     assert (mars.v5_contract, mars.protocol_recipient) == (None, None)
@@ -94,9 +97,14 @@ def test_partners_are_paid_by_the_protocols_recipient_unless_the_chain_names_oth
         assert load(tmp_path, text)["mars"].payout_senders == senders
 
 
-def test_a_rollup_names_the_oracle_of_what_its_transactions_data_costs(tmp_path: Path) -> None:
-    text = GOOD.replace("chain_id = 4\n", f'chain_id = 4\nl1_fee_oracle = "{OTHER}"\n')
-    assert load(tmp_path, text)["mars"].l1_fee_oracle == OTHER
+def test_a_chain_names_how_it_charges_for_the_data_of_transactions(tmp_path: Path) -> None:
+    for name, model in FEE_MODELS.items():
+        assert load(tmp_path, GOOD.replace('"plain"', f'"{name}"'))["mars"].fee_model is model
+    with pytest.raises(ChainsFileError, match="chain 'mars': 'fee_model' is missing"):
+        load(tmp_path, GOOD.replace('fee_model = "plain"\n', ""))
+    for name in ('"optimism"', '"Plain"', '""', "1", "[]"):
+        with pytest.raises(ChainsFileError, match=r"chain 'mars': .* is not a fee model: plain, op_stack"):
+            load(tmp_path, GOOD.replace('"plain"', name))
 
 
 def test_the_hash_of_the_first_block_tells_a_chain_from_others_with_its_id(tmp_path: Path) -> None:
@@ -255,7 +263,6 @@ def test_a_bad_venue_is_refused(tmp_path: Path, good: str, bad: str, message: st
             f'connectors = ["{OTHER}", "{OTHER}"]\nchain_id = 4',
             "chain 'mars': the connectors must be different tokens, and not the wrapped coin",
         ),
-        ("chain_id = 4", 'l1_fee_oracle = "0x1"\nchain_id = 4', "chain 'mars': '0x1' is not an address"),
         ("chain_id = 4", 'chain_id = "four"', "chain 'mars': invalid literal"),
         (
             f'permit2 = "{ADDRESS}"',

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from sweepapi.evm.chain.chains import Router, SaltRule, Venue
-from sweepapi.evm.chain.rollups import DataFee
+from sweepapi.evm.chain.fee_models.estimates import DataFee
 from sweepapi.evm.pools.pricing import MidPrices
 from sweepapi.evm.pools.types import Hop, PoolHop, Route
 from sweepapi.evm.tokens.probe import Probe, TransferTest
@@ -173,7 +173,7 @@ def test_costs_are_rounded_up_and_values_are_rounded_down() -> None:
 
 
 def test_the_data_of_a_rollups_transaction_is_part_of_what_a_leg_costs() -> None:
-    with_data = replace(RATES, data_fee=DataFee(total=9 * GWEI, per_token=2 * GWEI))
+    with_data = replace(RATES, data_fee=DataFee(fixed=9 * GWEI, per_token=2 * GWEI))
     assert economics(token(COIN), rates=with_data).gas_share == leg_gas(IN_POOL) + 2
 
 

@@ -10,12 +10,14 @@ import pytest
 
 from sweepapi.errors import TokensRefused
 from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.fee_models.op_stack import OpStackFees
 from sweepapi.evm.pools.pricing import loss_bps
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import TokenEconomics
 from sweepapi.evm.worth.ways import NEW_APPROVAL
 from sweeps.models import Sweep
 from sweeps.rails.evm.build.stages import SignedTerms
+from tests.fee_oracles import put_op_oracle
 from tests.local_chain import LocalChain, Token
 from tests.many_tokens import open_market
 from tests.partner_app import PartnerApp, details_of, error_of
@@ -27,7 +29,6 @@ pytestmark = pytest.mark.django_db
 SLOT0, RESERVES = "0x3850c7bd", "0x0902f1ac"
 GET_POOL, GET_PAIR = "1698ee82", "e6a43905"
 MINT = "40c10f19"
-RETURNS_ITS_ARGUMENT = "60043560005260206000f3"
 DOLLAR = 10**6
 
 
@@ -183,25 +184,30 @@ def test_a_sweep_costs_its_gas_at_the_current_price(planner: Planner, output: st
         assert token.economics.gas_share == pytest.approx(cost, rel=0.02)
 
 
-def test_the_oracle_of_a_rollup_is_asked_for_the_size_of_the_transaction(
+def test_a_plan_estimates_what_the_data_costs_and_the_part_of_each_token(
     planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(l1_fee_oracle=planner.chain.put_code("0x" + "0f" * 20, RETURNS_ITS_ARGUMENT))
+    change_chain(fee_model=OpStackFees())
+    put_op_oracle(planner.chain, wei_per_unit=1)
+    fees = []
     for units in ({"LINK": 1.0}, {"LINK": 1.0, "UNI": 1.0}):
         planned = planner.sweep(units, output="WETH")
-        total = planned.economics
+        total, data_fee = planned.economics, planned.rates.data_fee
         assert planned.gas_price is not None
-        assert total.data_fee == 1_000 + (128 + 160) * len(units)
+        assert data_fee is not None
+        assert total.data_fee == data_fee.with_bytes(350 * len(units) - 250).fixed
         assert total.gas_share == total.gas * planned.gas_price.wei + total.data_fee
         for token in planned.tokens:
             gas = leg_gas(token.swap) + NEW_APPROVAL
-            assert token.economics.gas_share == gas * planned.gas_price.wei + 128
+            assert token.economics.gas_share == gas * planned.gas_price.wei + data_fee.per_token
+        fees.append(data_fee)
+    assert fees[1] == fees[0].with_more(1)
 
 
 def test_an_oracle_that_does_not_answer_leaves_costs_unknown(
     planner: Planner, change_chain: Callable[..., Chain]
 ) -> None:
-    change_chain(l1_fee_oracle=planner.chain.users[3].address)
+    change_chain(fee_model=OpStackFees())
     total = planner.sweep({"LINK": 1.0}, output="WETH").economics
     assert (total.data_fee, total.gas_share, total.net_output) == (None, None, None)
     assert total.value is not None
@@ -280,21 +286,3 @@ def test_the_figures_of_an_answer_add_up_after_the_simulation(app: PartnerApp, o
     impacts, taxes = ([token[name] for token in built["tokens"]] for name in ("priceImpactBps", "transferTaxBps"))
     assert min(impacts) <= total["priceImpactBps"] <= max(impacts)
     assert 0 == min(taxes) < total["transferTaxBps"] < max(taxes)
-
-
-def test_what_a_rollup_charges_for_data_is_shown_beside_the_gas(
-    app: PartnerApp, change_chain: Callable[..., Chain]
-) -> None:
-    """The oracle of this chain takes a wei for a byte."""
-    change_chain(l1_fee_oracle=app.chain.put_code("0x" + "0f" * 20, RETURNS_ITS_ARGUMENT))
-    built = app.build({"USDC": 2, "UNI": 3}, output="WETH")
-    sweep = 1_000 + 128 * 2
-    assert [int(built[part]["dataFee"]) for part in ("transaction", "economics")] == [sweep, sweep + 2 * 160]
-    plain, permits, permit2, calls = built["executions"]
-    assert (int(plain["transaction"]["dataFee"]), int(plain["dataFee"])) == (sweep, sweep + 2 * 160)
-    assert int(permits["transaction"]["dataFee"]) == int(permits["dataFee"]) == sweep + 2 * 224
-    assert (int(permit2["transaction"]["dataFee"]), int(permit2["dataFee"])) == (sweep, sweep + 2 * 160)
-    assert int(calls["dataFee"]) == sweep + 2 * 256
-    for execution in (permits, permit2):
-        length = len(execution["transaction"]["data"]) // 2 - 1
-        assert length < int(execution["transaction"]["dataFee"]) < length + 150

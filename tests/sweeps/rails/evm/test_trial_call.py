@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from sweepapi.evm.trial import simulation
 from sweepapi.evm.trial.attempts import Attempt, TrialOutcome
 from sweepapi.evm.trial.trial_call import CalledAttempt
 from sweepapi.evm.trial.trying import try_all
-from sweepapi.rpc import ProviderPool
+from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import CallFailedError
 from sweeps.rails.evm.build import planning
 from tests.factories.sweeps import LOCAL
@@ -30,9 +31,11 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[Attempt]:
     """What builds try, the sweep of all tokens first."""
     attempts: list[Attempt] = []
 
-    def note(tries: Sequence[Attempt], pool: ProviderPool) -> list[TrialOutcome | None]:
+    def note(
+        tries: Sequence[Attempt], pool: ProviderPool, *, also: Sequence[Call]
+    ) -> tuple[list[TrialOutcome | None], list[Any]]:
         attempts.extend(tries)
-        return try_all(tries, pool)
+        return try_all(tries, pool, also=also)
 
     monkeypatch.setattr(planning, "try_all", note)
     return attempts
@@ -45,7 +48,7 @@ def calling() -> Iterator[Callable[[Attempt], TrialOutcome]]:
 
     def call(attempt: Attempt) -> TrialOutcome:
         pool.refused_methods.add(simulation.METHOD)
-        (outcome,) = try_all([attempt], pool)
+        (outcome,), _ = try_all([attempt], pool)
         assert outcome is not None
         assert outcome.method == "eth_call"
         return outcome
@@ -60,7 +63,7 @@ def send(app: PartnerApp, token: Token, data: bytes) -> None:
 
 
 def simulated(attempt: Attempt) -> TrialOutcome:
-    (outcome,) = try_all([attempt], networks.current().pool(LOCAL))
+    (outcome,), _ = try_all([attempt], networks.current().pool(LOCAL))
     assert outcome is not None
     assert outcome.method == "eth_simulateV1"
     return outcome

@@ -1,0 +1,15 @@
+"""Chains that charge for nothing but gas, such as Ethereum."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sweepapi.evm.chain.fee_models.costs import NO_COST, DataReads, UnsignedTransaction
+
+
+@dataclass(frozen=True)
+class PlainFees:
+    """The gas that calldata and code use is all that is charged."""
+
+    def reads(self, transactions: Sequence[UnsignedTransaction], *, chain_id: int, multicall3: str) -> DataReads:  # noqa: ARG002 - as the protocol has it
+        """Read nothing."""
+        return DataReads([], lambda _answers: [NO_COST] * len(transactions))

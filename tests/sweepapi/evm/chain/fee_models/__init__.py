@@ -1,0 +1,1 @@
+"""Tests of ``sweepapi/evm/chain/fee_models``."""
