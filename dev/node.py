@@ -14,7 +14,12 @@ LOCKED = Path(__file__).parents[1] / "requirements" / "node.txt"
 
 
 def main() -> None:
-    print(_on_path() or _in_environment())
+    print(node_folder())
+
+
+def node_folder() -> Path:
+    """Return the folder of `node` and `npm`."""
+    return _on_path() or _in_environment()
 
 
 def _on_path() -> Path | None:
