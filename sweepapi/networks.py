@@ -173,6 +173,7 @@ class Networks:
             genesis_hash=known.genesis_hash,
             timeout_seconds=self.rpc_timeout_seconds,
             max_head_age_seconds=known.finality.max_head_age_seconds,
+            fee_model=known.fee_model,
         )
 
     def specification(self, chain: Chain) -> Specification:

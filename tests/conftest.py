@@ -26,11 +26,12 @@ from sweeps.protocol.measured import Measured
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
 from sweeps.rails.solana_v1 import availability as solana_availability
-from tests import emptying, fake_node, solana_cluster, solana_swap_api
+from tests import emptying, fake_node, nitro, solana_cluster, solana_swap_api
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
+from tests.nitro import NitroChain
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
@@ -274,6 +275,15 @@ def change_chain(change_networks: Callable[..., Networks]) -> Callable[..., Chai
         return changed
 
     return change
+
+
+@pytest.fixture
+def charge_for_data(
+    chain: LocalChain, change_chain: Callable[..., Chain], use_providers: Callable[..., ProviderPool]
+) -> Iterator[Callable[[int], NitroChain]]:
+    """Make the local chain one of Nitro, whose units of data cost so many times the base fee."""
+    with ExitStack() as stack:
+        yield lambda ratio: stack.enter_context(nitro.charging(chain, change_chain, use_providers, ratio=ratio))
 
 
 @pytest.fixture

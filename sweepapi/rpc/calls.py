@@ -38,6 +38,7 @@ class Call:
     decode: Callable[[Any], Any]
     error_policy: ErrorPolicy = ErrorPolicy.NONE
     read_error: Callable[[object], Any] | None = None
+    as_sent: bool = False  # it tries a transaction, under the terms on which that is executed
 
 
 def read(call: Call, response: object) -> Any:  # noqa: ANN401 - of the type that the call decodes to

@@ -85,7 +85,7 @@ class Provider:
         proofs = self._proofs_that_are_due()
         if proofs:  # a limit that was learned from a refusal for another reason is forgotten by and by
             self._max_calls = min(2 * self._max_calls or 1, MOST_CALLS)
-        sent = [*(proof.call for proof in proofs), *calls]
+        sent = [*(proof.call for proof in proofs), *map(self.target.prepare, calls)]
         raw = iter(self._responses(sent, deadline=deadline))
         for proof in proofs:
             shown = read(proof.call, next(raw))

@@ -37,3 +37,4 @@ class Target:
     head_of: Callable[[Call, Any], Head | None]  # None if the call does not ask for the head
     lagging_blocks: int  # a provider whose head is further behind than this is queried after the others
     max_head_age_seconds: int | None = None  # None: a head is never too old
+    prepare: Callable[[Call], Call] = lambda call: call  # returns a call as nodes of this network take it

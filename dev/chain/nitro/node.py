@@ -181,7 +181,7 @@ class NitroNode:
             "value": hex(sent["value"]),
             "nonce": hex(sent["nonce"]),
             "maxFeePerGas": hex(sent["maxFeePerGas"]),
-            "maxPriorityFeePerGas": "0x0",  # nobody is paid a tip
+            "maxPriorityFeePerGas": "0x0",  # the chain drops tips
             **_authorizations(sent),
         }
         balance = int(self.upstream.call("eth_getBalance", sender, "latest"), 16)

@@ -1,7 +1,8 @@
 """Running a reverted transaction again as a call on the block before its own, to see what it reverted with.
 
 Every node offers this, but it is an approximation: the call runs before the block's other transactions, on the parent
-block's clock, and a node that has dropped that block's state can't run it.
+block's clock, and a node that has dropped that block's state can't run it. Where data takes gas, the call has that gas
+for its code, so a transaction that ran out of gas may succeed.
 """
 
 import time

@@ -80,6 +80,8 @@ class Attempt:
     gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event
     payout: TrialPayout
     gas: SweepGas
+    # At most what the chain takes for the data of a call at a price, out of its gas; None where it takes nothing.
+    data_gas: int | None
     other_approvals: Sequence[Approval] = ()  # of Permit2, which the attempt does not use: tried for their gas
     batch: AccountBatch | None = None  # the same in one transaction, tried for its gas
     kept: Sequence[str] = ()  # other tokens of the user, whose balances are believed

@@ -2,11 +2,14 @@
 
 ``eth_simulateV1`` (execution-apis) executes calls one after the other on top of the newest block and forgets them. The
 sender needs no signature, and its own code runs, so that a token sees what it will see when it counts.
+
+Where data takes gas, what a sweep uses without that is found in a block whose base fee is zero, because that takes
+none. A token could see that there is no price; so the sweep is tried once more at a price, in a request of its own.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,11 +45,12 @@ class SimulatedAttempt:
     def requests(self) -> list[Call]:
         """As many requests as it takes to keep each below the gas that nodes allow, that of the batch last."""
         attempt = self.attempt
-        requests = [self._request([*self._approvals, *self._sweeps(limits)], {}) for limits in self._groups]
+        requests = [self._request([*self._approvals, *self._sweeps(limits)]) for limits in self._groups]
+        requests += self._at_a_price
         if attempt.batch is not None:
             limit = min(sum(self._groups[0]) + attempt.approving_gas, TRANSACTION_CAP)
             codes = {} if attempt.batch.code is None else {attempt.user: attempt.batch.code}
-            requests.append(self._request([TriedCall(attempt.user, attempt.batch.calldata, limit)], codes))
+            requests.append(self._request([TriedCall(attempt.user, attempt.batch.calldata, limit)], codes=codes))
         return requests
 
     def outcome(self, answers: Sequence[list[TriedResult] | CallFailedError]) -> TrialOutcome | None:
@@ -55,6 +59,10 @@ class SimulatedAttempt:
         answered = [answer for answer in answers[:count] if not isinstance(answer, CallFailedError)]
         if len(answered) < count:
             return None
+        batch = count + len(self._at_a_price)
+        for answer in answers[count:batch]:
+            if not isinstance(answer, CallFailedError) and not answer[-1].succeeded:
+                return TrialOutcome(METHOD, None, answer[-1].gas_used, None, answer[-1].returned)
         results = [result for answer in answered for result in answer[len(self._approvals) :]]
         limits = [limit for limits in self._groups for limit in limits]
         for limit, result in zip(limits, results, strict=True):
@@ -66,7 +74,7 @@ class SimulatedAttempt:
                     gross_output=self._gross_output(result),
                     returned=b"",
                     approvals_used=self._approvals_used(answered[0]),
-                    batch_used=_batch_used(answers[count:]),
+                    batch_used=_batch_used(answers[batch:]),
                     taken=self._taken([*answered[0][: len(self._approvals)], result]),
                 )
         return TrialOutcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
@@ -98,15 +106,34 @@ class SimulatedAttempt:
 
     @cached_property
     def _price(self) -> GasPrice | None:
+        if self.attempt.data_gas is not None:
+            return None
         return self.attempt.payable(self.attempt.gas_price, overhead=self.attempt.approving_gas)
+
+    @cached_property
+    def _at_a_price(self) -> list[Call]:
+        """The request at a price, where the others have none because of the data; none if it can't be paid."""
+        attempt = self.attempt
+        if attempt.data_gas is None:
+            return []
+        approvals = [call for approval in attempt.approvals for call in approval.calls]
+        overhead = sum(call.gas for call in approvals) + attempt.data_gas * (len(approvals) + 1)
+        price = attempt.payable(attempt.gas_price, overhead=overhead)
+        if price is None:
+            return []
+        sweeps = self._sweeps([min(max(attempt.limits), attempt.request_gas(price) - overhead)])
+        calls = [replace(call, gas=call.gas + attempt.data_gas) for call in (*approvals, *sweeps)]
+        return [self._request(calls, price=price)]
 
     def _sweeps(self, limits: Sequence[int]) -> list[TriedCall]:
         return [TriedCall(self.attempt.contract, self.attempt.calldata, limit) for limit in limits]
 
-    def _request(self, calls: Sequence[TriedCall], codes: Mapping[str, str]) -> Call:
-        attempt, price = self.attempt, self._price
+    def _request(
+        self, calls: Sequence[TriedCall], *, codes: Mapping[str, str] | None = None, price: GasPrice | None = None
+    ) -> Call:
+        attempt, price = self.attempt, price or self._price
         block: dict[str, Any] = {
-            "stateOverrides": {address: {"code": code} for address, code in {**attempt.codes, **codes}.items()},
+            "stateOverrides": {address: {"code": code} for address, code in {**attempt.codes, **(codes or {})}.items()},
             "calls": [_transaction(attempt.user, call, price) for call in calls],
         }
         if price is not None:

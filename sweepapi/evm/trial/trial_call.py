@@ -89,12 +89,18 @@ class CalledAttempt:
 
     @cached_property
     def _price(self) -> GasPrice | None:
-        return self.attempt.payable(_price_now(self.attempt.gas_price), overhead=self._overhead)
+        overhead = self._overhead + (self.attempt.data_gas or 0)
+        return self.attempt.payable(_price_now(self.attempt.gas_price), overhead=overhead)
+
+    @cached_property
+    def _data_gas(self) -> int:
+        """What the chain takes for the request's own data, which is that of the sweep; none without a price."""
+        return 0 if self._price is None else self.attempt.data_gas or 0
 
     @cached_property
     def _most_gas(self) -> int:
-        """Of a request."""
-        return self.attempt.request_gas(self._price)
+        """Of a request, without that."""
+        return self.attempt.request_gas(self._price) - self._data_gas
 
     @cached_property
     def _room(self) -> int:
@@ -108,7 +114,12 @@ class CalledAttempt:
         ]
         data = RUN.encode((approvals, attempt.contract, attempt.calldata, limits, self._balances))
         gas = min(self._overhead + sum(limits) * 64 // 63 + 1, self._most_gas)
-        transaction = {"from": attempt.user, "to": attempt.user, "data": f"0x{data.hex()}", "gas": hex(gas)}
+        transaction = {
+            "from": attempt.user,
+            "to": attempt.user,
+            "data": f"0x{data.hex()}",
+            "gas": hex(gas + self._data_gas),
+        }
         if self._price is not None:
             transaction |= {
                 "maxFeePerGas": hex(self._price.wei),
@@ -116,7 +127,8 @@ class CalledAttempt:
             }
         codes = {**attempt.codes, attempt.user: exported_code("SimulationWallet")}
         overrides = {address: {"code": code} for address, code in codes.items()}
-        return Call(METHOD, (transaction, "latest", overrides), self._decode, ErrorPolicy.ANY)
+        is_priced = self._price is not None
+        return Call(METHOD, (transaction, "latest", overrides), self._decode, ErrorPolicy.ANY, as_sent=is_priced)
 
     def _decode(self, value: object) -> CallResult:
         (values,) = RUN.decode(responses.data(value))

@@ -31,7 +31,7 @@ AUTHORIZATION, USED_AUTHORIZATION = 25_000, 12_500
 # What a rollup's fee for data is estimated to grow by, in bytes of calldata as a token adds them, mostly zeros. An
 # approval of its own has little calldata, but a signature and an envelope, which do not compress.
 APPROVAL_BYTES = 350
-BATCHED_CALL_BYTES = 210
+BATCHED_CALL_BYTES = 110  # the addresses are there already
 TOKEN_PERMIT_BYTES = 224
 UNSIGNED_BYTES = 250  # less of a sweep without Permit2's nonce, deadline and signature
 CLEARED = 4_800  # refunded for an allowance that is used up (EIP-3529)

@@ -12,7 +12,7 @@ from sweepapi.rpc import Call
 
 @dataclass(frozen=True)
 class UnsignedTransaction:
-    """A transaction as it will be sent, with ``noise`` in place of its signatures."""
+    """A transaction as it will be sent, with noise in place of its signatures."""
 
     to: str
     data: bytes
@@ -56,8 +56,17 @@ class DataReads:
 class FeeModel(Protocol):
     """How a chain charges for the data of transactions."""
 
+    @property
+    def charges_gas(self) -> bool:
+        """Whether the data takes a part of the gas of a transaction, and of a call at a price."""
+        ...
+
     def reads(self, transactions: Sequence[UnsignedTransaction], *, chain_id: int, multicall3: str) -> DataReads:
         """Return how to read what the data of each of these costs."""
+        ...
+
+    def as_read(self, call: Call) -> Call:
+        """Return a call as nodes make it without charging for its data, unless it tries a transaction."""
         ...
 
 

@@ -16,7 +16,7 @@ from sweepapi.evm.chain.fee_models.costs import DataCost, DataReads, UnsignedTra
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.chain.sending import Fees, OutgoingTransaction
 from sweepapi.evm.encoding.abi import Function
-from sweepapi.rpc import ErrorPolicy
+from sweepapi.rpc import Call, ErrorPolicy
 
 ORACLE = "0x420000000000000000000000000000000000000F"  # the predeploy of every chain of the OP stack
 GET_L1_FEE = Function("getL1Fee(bytes)", "(uint256)")
@@ -37,6 +37,8 @@ NONCE, GAS, FEES = 0x1A7, 0x1B77F1, Fees(max_fee=0x1C9C3E5, priority_fee=0xF42B6
 class OpStackFees:
     """``getL1Fee`` of the bytes as they are sent, and ``getOperatorFee`` where it answers."""
 
+    charges_gas = False
+
     def reads(self, transactions: Sequence[UnsignedTransaction], *, chain_id: int, multicall3: str) -> DataReads:
         """Read all fees in one call, whose failure leaves them unknown."""
         serialized = [_serialized(transaction, chain_id) for transaction in transactions]
@@ -52,6 +54,10 @@ class OpStackFees:
             return [_cost(len(data), fee, operator) for data, fee in zip(serialized, fees, strict=True)]
 
         return DataReads([call], costs)
+
+    def as_read(self, call: Call) -> Call:
+        """Return the same call, which nodes do not charge for."""
+        return call
 
 
 def _serialized(transaction: UnsignedTransaction, chain_id: int) -> bytes:

@@ -8,16 +8,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sweepapi.evm.chain.fee_models.costs import DataReads, UnsignedTransaction, unsigned_signature
+from sweepapi.evm.chain.fee_models.costs import DataReads, UnsignedTransaction, noise, unsigned_signature
 from sweepapi.evm.contracts.batch import Permission
 from sweepapi.evm.contracts.batch_account import execute_calldata
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD
 from sweepapi.evm.trial.attempts import TriedCall
+from sweepapi.evm.wallet.accounts import AccountCode
 from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.ways import ExecutionWay, WayKind
 from sweeps.rails.evm.build.issuing import FIRST_PERMIT_WORD, new_deadline
 from sweeps.rails.evm.build.prompts import needed_permits
 from sweeps.rails.evm.build.stages import EvmPlanned, Trial
+
+# What EIP-7702 adds to the transaction that gives an account its code: an address, a nonce and a signature. They are
+# charged for like calldata.
+AUTHORIZATION_BYTES = 92
 
 
 def unsigned_permission(planned: EvmPlanned) -> Permission:
@@ -75,7 +80,9 @@ class SentTransactions:
     def _batch(self, way: ExecutionWay, sweep: UnsignedTransaction) -> UnsignedTransaction:
         approvals: list[TriedCall] = [call for approval in way.approvals for call in approval.calls]
         calls = [*((call.to, call.data) for call in approvals), (sweep.to, sweep.data)]
-        return UnsignedTransaction(self.planned.request.wallet, execute_calldata(calls))
+        is_upgraded = self.planned.wallet.kind is AccountCode.NONE
+        authorization = noise(AUTHORIZATION_BYTES, seed="authorization of code") if is_upgraded else b""
+        return UnsignedTransaction(self.planned.request.wallet, execute_calldata(calls) + authorization)
 
     def _with_permits(self, way: ExecutionWay, arguments: Sequence[Any]) -> bytes:
         deadline = new_deadline(self.planned.head)

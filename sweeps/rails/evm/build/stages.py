@@ -19,7 +19,7 @@ from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.token_permits import TokenPermits
 from sweepapi.evm.tokens.transfers import Transfers
-from sweepapi.evm.trial.attempts import AccountBatch, Attempt, TrialPayout
+from sweepapi.evm.trial.attempts import MAX_GAS, AccountBatch, Attempt, TrialPayout
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
 from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
@@ -37,6 +37,8 @@ DATA_COST_UNKNOWN = (
     "What the chain charges for the data of a transaction could not be read. Figures that contain it are null, and gas "
     "limits do not: have a node estimate them before the transaction is sent."
 )
+
+TRIED_DATA = 2  # the estimate is of a sweep's bytes, and a node adds some for the fields that a call lacks
 
 
 @dataclass(frozen=True)
@@ -384,7 +386,18 @@ class EvmPlanned(PlannedSweep):
                 recipients=list(dict.fromkeys(filter(None, recipients))),
             ),
             gas=self.gas,
+            data_gas=self._tried_data_gas,
         )
+
+    @property
+    def _tried_data_gas(self) -> int | None:
+        """At most what the chain takes for the data of one call of a trial, out of its gas; None if nothing."""
+        if not self.market.chain.fee_model.charges_gas:
+            return None
+        fee = self.rates.data_fee
+        if fee is None or self.gas_price is None or not self.gas_price.wei:
+            return MAX_GAS
+        return TRIED_DATA * fee.fixed // self.gas_price.wei
 
     @property
     def is_held(self) -> bool:

@@ -9,7 +9,8 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField
 
 DATA_FEE_HELP = (
     "What a rollup of the OP stack charges now for data and to its operator, in addition to the gas, in wei; zero on "
-    "other chains. Null if it could not be read."
+    "other chains: those of Nitro, such as Arbitrum, charge gas for data, which is part of every `gas`. Null if it "
+    "could not be read."
 )
 HEX = r"^0x([0-9a-f]{2})*$"
 
@@ -48,7 +49,9 @@ class TransactionRequestSerializer(serializers.Serializer[Any]):
     to = EvmAddressField(source="call.to")
     value = AmountOutputField(source="call.value")
     data = HexField(source="call.calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
-    gas = AmountOutputField(help_text="The gas limit to send, with a margin.")
+    gas = AmountOutputField(
+        help_text="The gas limit to send, with a margin. On Nitro it also holds what data may cost until then."
+    )
     dataFee = AmountOutputField(source="data_fee", allow_null=True, help_text=DATA_FEE_HELP)
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

