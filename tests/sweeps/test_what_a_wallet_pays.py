@@ -188,7 +188,7 @@ def test_what_is_needed_suffices_and_less_does_not(app: PartnerApp, kind: str) -
     assert int(issue["needed"]) > int(way["transaction"]["gas"]) * int(issue["maxFeePerGas"]) + spent
 
 
-def test_enough_coins_are_no_issue(app: PartnerApp) -> None:
+def test_a_wallet_with_enough_coins_has_no_issue(app: PartnerApp) -> None:
     assert app.build({"USDC": 3}, execution=READY)["issues"]["gas"] == []
 
 
