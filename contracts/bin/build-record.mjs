@@ -27,7 +27,7 @@ import { keccak256 } from "viem";
 const PROJECT = fileURLToPath(new URL("../", import.meta.url));
 const RECORD = fileURLToPath(new URL("../../sweepapi/evm/abi/build.json", import.meta.url));
 const FORGE = join(PROJECT, "node_modules/@foundry-rs/forge-linux-amd64/bin/forge");
-const CONTRACTS = ["AccessManager", "BatchAccount", "ServiceBatchV4", "ServiceBatchV5PartnerFees", "SimulationWallet", "TransferProbe"];
+const CONTRACTS = ["AccessManager", "BatchAccount", "ServiceBatchV4", "ServiceBatchV5PartnerFees", "SimulationWallet", "TokenSurvey", "TransferProbe"];
 
 const artifact = (out, name) => JSON.parse(readFileSync(join(out, `${name}.sol/${name}.json`), "utf8"));
 const byteLength = (code) => code.length / 2 - 1;

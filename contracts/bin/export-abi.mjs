@@ -3,7 +3,7 @@
 //   ServiceBatchV4.json             the ABI, a JSON array
 //   ServiceBatchV5PartnerFees.json  the ABI, a JSON array
 //   SimulationWallet.json           {"abi": [...], "deployedBytecode": "0x..."}, code for a state override
-//   BatchAccount.json, TransferProbe.json  the same
+//   BatchAccount.json, TokenSurvey.json, TransferProbe.json  the same
 // With --check nothing is written; the exit code is 1 if a committed file differs from the build. Run `forge build` first.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -23,6 +23,7 @@ const exports = {
   "ServiceBatchV5PartnerFees.json": artifact("ServiceBatchV5PartnerFees").abi,
   "SimulationWallet.json": withCode("SimulationWallet"),
   "TransferProbe.json": withCode("TransferProbe"),
+  "TokenSurvey.json": withCode("TokenSurvey"),
 };
 
 function committed(file) {

@@ -42,7 +42,7 @@ def built(contract: str) -> dict[str, Any]:
 
 def test_the_exported_files_are_those_of_the_build() -> None:
     assert built(v5.CONTRACT_NAME)["abi"] == ABI
-    for name in ("TransferProbe", "SimulationWallet"):
+    for name in ("TransferProbe", "SimulationWallet", "TokenSurvey"):
         exported = json.loads((Path(v5.__file__).parents[1] / "abi" / f"{name}.json").read_text(encoding="utf-8"))
         assert exported["abi"] == built(name)["abi"]
         assert exported["deployedBytecode"] == built(name)["deployedBytecode"]["object"]
