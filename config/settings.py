@@ -44,6 +44,18 @@ SANDBOX_RPC_URLS = {
     for name in env.ENVIRON
     if name.startswith("SANDBOX_RPC_URL_")
 }
+# Services that know which tokens a wallet has, by the names of chains; the URLs may contain keys.
+ALCHEMY_URLS = {
+    name.removeprefix("ALCHEMY_URL_").lower(): url
+    for name, url in env.ENVIRON.items()
+    if name.startswith("ALCHEMY_URL_") and url
+}
+BLOCKSCOUT_URLS = {
+    name.removeprefix("BLOCKSCOUT_URL_").lower(): url
+    for name, url in env.ENVIRON.items()
+    if name.startswith("BLOCKSCOUT_URL_") and url
+}
+BLOCKSCOUT_KEY = env.str("BLOCKSCOUT_KEY", default="")
 CLUSTERS_FILE = Path(env.str("CLUSTERS_FILE", default=str(BASE_DIR / "config" / "clusters.toml")))
 SOLANA_FEE_WALLET = env.str("SOLANA_FEE_WALLET", default="")
 SWAP_API_URL = env.str("SWAP_API_URL", default="")

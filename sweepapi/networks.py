@@ -19,6 +19,9 @@ from sweepapi.evm.deployment.roles import Roles, load_roles
 from sweepapi.evm.deployment.specification import Specification
 from sweepapi.evm.market.lasting import LastingFacts
 from sweepapi.evm.signers import FeeSigner, SignerSettings, make_signer
+from sweepapi.evm.wallet.holdings.alchemy import Alchemy
+from sweepapi.evm.wallet.holdings.blockscout import Blockscout
+from sweepapi.evm.wallet.holdings.outside import OutsideSource
 from sweepapi.forking import ForkSafeLock
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster, load_clusters
@@ -45,6 +48,9 @@ class Networks:
     fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
     swap_api_url: str = field(repr=False)  # as above; it may contain a key
     swap_api_key: str = field(repr=False)
+    alchemy_urls: Mapping[str, str] = field(repr=False, default_factory=dict)  # by the chain's name; so is the next one
+    blockscout_urls: Mapping[str, str] = field(repr=False, default_factory=dict)
+    blockscout_key: str = field(repr=False, default="")
     _pools: dict[str, ProviderPool] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -62,6 +68,9 @@ class Networks:
             fee_wallet=settings.SOLANA_FEE_WALLET,
             swap_api_url=settings.SWAP_API_URL,
             swap_api_key=settings.SWAP_API_KEY,
+            alchemy_urls=settings.ALCHEMY_URLS,
+            blockscout_urls=settings.BLOCKSCOUT_URLS,
+            blockscout_key=settings.BLOCKSCOUT_KEY,
         )
 
     @cached_property
@@ -88,6 +97,19 @@ class Networks:
     def lasting_facts(self) -> Mapping[str, LastingFacts]:
         """What this process remembers of each chain, by the chain's identifier."""
         return {chain.network: LastingFacts() for chain in self.chains.values()}
+
+    @cached_property
+    def holdings_services(self) -> Mapping[str, Sequence[OutsideSource]]:
+        """The services that know the tokens of wallets, by the chain's identifier."""
+        found: dict[str, list[OutsideSource]] = {chain.network: [] for chain in self.chains.values()}
+        for name, url in self.alchemy_urls.items():
+            if name in self.chains:
+                found[self.chains[name].network].append(OutsideSource(Alchemy(url=url, chain_name=name)))
+        for name, url in self.blockscout_urls.items():
+            if name in self.chains:
+                service = Blockscout(url=url, key=self.blockscout_key, chain_name=name)
+                found[self.chains[name].network].append(OutsideSource(service))
+        return found
 
     @cached_property
     def _chains(self) -> Mapping[str, Chain]:

@@ -6,6 +6,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from sweepapi.evm.chain.chains import HoldingsSource
 from sweepapi.evm.chain.errors import ChainsFileError
 from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import public_key
@@ -43,6 +44,7 @@ def check_build_modes(app_configs: Sequence[AppConfig] | None, **_kwargs: object
         return [Error(f"{error.filename}: {error.strerror}.", id="sweeps.E011")]
     checks = (
         _sandbox_nodes,
+        _holdings_services,
         _unknown_modes,
         _unknown_chains,
         _missing_contracts,
@@ -63,6 +65,25 @@ def _sandbox_nodes(configured: Networks) -> Iterator[CheckMessage]:
         elif chain.finality.max_head_age_seconds is not None:
             problem = f"{name} must have no max_head_age_seconds: its clock can be moved"
             yield Error(f"{variable} is set, and {problem}.", id="sweeps.E016")
+
+
+def _holdings_services(configured: Networks) -> Iterator[CheckMessage]:
+    """Yield an error for each service that discover would never ask, or could not."""
+    services = {
+        HoldingsSource.ALCHEMY: ("ALCHEMY_URL", configured.alchemy_urls),
+        HoldingsSource.BLOCKSCOUT: ("BLOCKSCOUT_URL", configured.blockscout_urls),
+    }
+    for source, (prefix, urls) in services.items():
+        for name, url in urls.items():
+            chain, variable = configured.chains.get(name), f"{prefix}_{name.upper()}"
+            if chain is None:
+                problem = f"is set for an unknown chain; the chains are {', '.join(configured.chains)}"
+                yield Error(f"{variable} {problem}.", id="sweeps.E017")
+            elif source not in chain.holdings_sources:
+                problem = f"is set, and holdings_sources of {name} in {settings.CHAINS_FILE.name} lacks {source}"
+                yield Error(f"{variable} {problem}.", id="sweeps.E018")
+            elif not url.startswith(("https://", "http://")):
+                yield Error(f"{variable} must be a URL.", id="sweeps.E019")
 
 
 def _unknown_modes(configured: Networks) -> Iterator[CheckMessage]:

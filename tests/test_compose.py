@@ -63,7 +63,7 @@ def test_each_service_is_given_only_the_secrets_that_it_needs() -> None:
         blank = {key for key, value in service["environment"].items() if value == ""}
         named = service.get("command", "").partition("--jobs ")[2].split(",")
         needed = set(WEB) if name == "web" else set().union(*(jobs.get(job, set()) for job in named))
-        needed |= {"SWAP_API_KEY"} if name == "web" else set()
+        needed |= {"SWAP_API_KEY", "BLOCKSCOUT_KEY"} if name == "web" else set()
         needed |= {"FEE_SIGNER_KEY"} if FEE_SIGNER in needed else set()
         assert {key for key in KEYS if key not in blank} == needed & set(KEYS), name
         assert {"OWNER_DB_PASSWORD", "RUNTIME_DB_PASSWORD"} <= blank

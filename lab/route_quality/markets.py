@@ -39,6 +39,7 @@ CHAIN = Chain(
     wrapped_native=WRAPPED,
     reference_token=DOLLAR,
     tokens={},
+    holdings_sources=(),
     connectors=(CONNECTOR,),
     fee_model=PlainFees(),
     permit2=PERMIT2,

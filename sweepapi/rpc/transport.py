@@ -5,6 +5,7 @@ Errors never quote the URL, which often contains a key.
 
 import os
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from weakref import WeakSet
 
@@ -25,11 +26,12 @@ _endpoints: "WeakSet[Endpoint]" = WeakSet()
 
 
 class Endpoint:
-    """A URL that takes JSON; thread-safe, and a forked process opens connections of its own."""
+    """A URL that takes or gives JSON; thread-safe, and a forked process opens connections of its own."""
 
-    def __init__(self, *, url: str, name: str) -> None:
+    def __init__(self, *, url: str, name: str, headers: Mapping[str, str] | None = None) -> None:
         self._url = url
         self._name = name  # for errors
+        self._headers = headers or {}
         self.open_session()
         _endpoints.add(self)
 
@@ -44,13 +46,25 @@ class Endpoint:
         session.trust_env = False
         self._session, self._adapter = session, adapter
         # Prepared once, and sent by the adapter, because the session prepares each request again and looks for cookies.
-        self._prepared = session.prepare_request(requests.Request("POST", self._url, headers=JSON))
+        self._prepared = session.prepare_request(requests.Request("POST", self._url, headers={**JSON, **self._headers}))
 
     def post(self, body: bytes, timeout_seconds: float, *, max_bytes: int) -> bytes:
         """Return the response's body; raises a ``BadResponseError`` that says what went wrong."""
+        request = self._prepared.copy()
+        request.prepare_body(body, None)
+        return self._answer(request, timeout_seconds, max_bytes)
+
+    def get(self, path: str, query: Mapping[str, str], timeout_seconds: float, *, max_bytes: int) -> bytes:
+        """Return the body that a path below the URL has; raises as ``post``."""
+        request = self._prepared.copy()
+        request.prepare_method("GET")
+        request.prepare_url(f"{self._url.rstrip('/')}{path}", query)
+        return self._answer(request, timeout_seconds, max_bytes)
+
+    def _answer(self, request: requests.PreparedRequest, timeout_seconds: float, max_bytes: int) -> bytes:
         failure: BadResponseError
         try:
-            return self._post(body, timeout_seconds, max_bytes)
+            return self._send(request, timeout_seconds, max_bytes)
         except BodyTooLongError as error:
             failure = TooLargeError(self._message(error))
         except (requests.Timeout, requests.ConnectionError, HttpTimeoutError) as error:
@@ -59,10 +73,8 @@ class Endpoint:
             failure = BadResponseError(self._message(error))
         raise failure  # not chained: the text of these errors contains the URL
 
-    def _post(self, body: bytes, timeout_seconds: float, max_bytes: int) -> bytes:
+    def _send(self, request: requests.PreparedRequest, timeout_seconds: float, max_bytes: int) -> bytes:
         deadline = time.monotonic() + timeout_seconds
-        request = self._prepared.copy()
-        request.prepare_body(body, None)
         session = self._session
         # An adapter follows no redirect, which would send the calls to another host.
         with self._adapter.send(

@@ -10,7 +10,15 @@ from sweepapi.networks import signer_settings
 from sweepapi.startup.known_keys import KNOWN_ADDRESSES
 from sweepapi.startup.secrets import secret_key
 
-KEYS = ("SECRET_KEY", "API_KEY_PEPPER", "WEBHOOK_KEYS", "PROOF_KEY", "FEE_SIGNER_KEY", "SWAP_API_KEY")
+KEYS = (
+    "SECRET_KEY",
+    "API_KEY_PEPPER",
+    "WEBHOOK_KEYS",
+    "PROOF_KEY",
+    "FEE_SIGNER_KEY",
+    "SWAP_API_KEY",
+    "BLOCKSCOUT_KEY",
+)
 FEE_SIGNER = "FEE_SIGNER"  # the variables of the chosen kind
 STORES = ("DATABASE_URL", "REDIS_URL")  # of every process that stays
 WEB = (*STORES, "SECRET_KEY", "API_KEY_PEPPER", "WEBHOOK_KEYS", "PROOF_KEY", "ALLOWED_HOSTS", FEE_SIGNER)

@@ -45,6 +45,7 @@ class DiscoverRequest:
     includes_hidden: bool
     unlimited_approvals: bool = False
     wallet_says: WalletSays = WalletSays()
+    place: bytes | None = None  # where an earlier request ended, as it said; None for the beginning
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,17 @@ class SweepViewSet(StoredSweepViewSet):
     def discover(self, request: Request) -> Response:
         """Return a verdict on each token that the wallet holds, proven by a simulated sale, and the best basket.
 
-        Only balances that the chain shows count. The tokens of the basket can be sent to a build as they are.
+        Only balances that the chain shows count. The tokens of the basket can be sent to a build as they are. An answer
+        is about at most 500 tokens that the wallet holds: listed ones and those with a pool come first. `coverage` says
+        what was searched, and its `nextCursor` goes on.
         """
         body = EvmDiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
+        scope = body.scope(requester_of(request))
+        wanted = body.to_request(scope)
         with outside_place(requester_of(request)):
-            found = discover_tokens(networks.current(), partner=partner_of(request), request=body.to_request())
-        return Response(V2.discovery(found).data)
+            found = discover_tokens(networks.current(), partner=partner_of(request), request=wanted)
+        return Response(V2.discovery(found, context={"scope": scope}).data)
 
     @extend_schema(
         operation_id="quoteSweep",

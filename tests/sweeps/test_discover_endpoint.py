@@ -17,7 +17,8 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.tokens.erc20 import APPROVE
-from sweepapi.evm.wallet.holdings import MAX_CANDIDATES, MAX_LOGS
+from sweepapi.evm.wallet.holdings.reading import MAX_CANDIDATES, MAX_HELD
+from sweepapi.evm.wallet.holdings.transfer_logs import MAX_LOGS
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.fake_node import FakeNode, without_simulation
@@ -73,6 +74,11 @@ def token_at(found: dict[str, Any], mint: str) -> dict[str, Any]:
     tokens: list[dict[str, Any]] = [token for token in found["tokens"] if token["mint"] == mint]
     assert len(tokens) == 1
     return tokens[0]
+
+
+def source_of(found: dict[str, Any], name: str) -> dict[str, Any]:
+    sources: list[dict[str, Any]] = found["coverage"]["sources"]
+    return next(source for source in sources if source["source"] == name)
 
 
 def basket_of(found: dict[str, Any]) -> list[str]:
@@ -221,7 +227,7 @@ def test_a_token_without_a_pool_is_found_in_the_logs_and_has_no_route(
 ) -> None:
     token = mint("Nobody trades it", "NONE", 7)
     found = discovered(app)
-    assert found["logsRead"]
+    assert source_of(found, "transfer_logs")["tokens"] > 0
     assert verdicts(found)[token] == ("no_route", "no_route")
     shown = token_at(found, token)
     assert (shown["name"], shown["balance"], shown["untrusted"]) == ("Nobody trades it", "7", True)
@@ -411,14 +417,14 @@ def test_five_hundred_candidates_of_which_one_burns_all_gas_take_six_round_trips
     app: PartnerApp, round_trips: list[list[str]]
 ) -> None:
     plain = runtime_code("MintableToken")
-    others = [app.chain.put_code(account(i), plain) for i in range(MAX_CANDIDATES - len(SELLABLE | TAXED))]
+    others = [app.chain.put_code(account(i), plain) for i in range(MAX_HELD - len(SELLABLE | TAXED))]
     burner = app.chain.put_code(others[3], BURNS_ALL_GAS)
     round_trips.clear()
     found = discovered(app, candidates=others, outputMint=app.chain.token("USDC").address)
     assert len(round_trips) <= MOST_ROUND_TRIPS
     assert {mint for mint, (verdict, _) in verdicts(found).items() if verdict == "broken"} == {burner}
     assert sellable(found) == SELLABLE - {"USDC"} | {"WETH"}
-    assert found["omittedCandidates"] == 0
+    assert found["coverage"]["tokensLeft"] == 0
 
 
 def test_150_tokens_of_the_wallet_take_six_round_trips(app: PartnerApp, round_trips: list[list[str]]) -> None:
@@ -434,12 +440,6 @@ def test_150_tokens_of_the_wallet_take_six_round_trips(app: PartnerApp, round_tr
     assert sellable(found) == SELLABLE - {"USDC"} | {"WETH"}
 
 
-def test_what_does_not_fit_into_one_check_is_counted(app: PartnerApp) -> None:
-    found = discovered(app, candidates=[account(i) for i in range(MAX_CANDIDATES)])
-    assert found["omittedCandidates"] == len(LISTED | UNLISTED | TAXED)
-    assert {token["verdict"] for token in found["tokens"]} == {"broken"}
-
-
 # --- providers and contracts ------------------------------------------------------------------------------------------
 
 
@@ -450,7 +450,7 @@ def test_without_logs_the_other_tokens_are_found(
     token = mint("Nobody trades it", "NONE")
     node.alter = lambda method, _params, result: answer if method == "eth_getLogs" else result
     found = discovered(app)
-    assert not found["logsRead"]
+    assert source_of(found, "transfer_logs")["status"] == "unavailable"
     assert token not in verdicts(found)
     assert sellable(found) == LISTED
 
@@ -458,7 +458,7 @@ def test_without_logs_the_other_tokens_are_found(
 def test_a_provider_that_fails_on_logs_costs_only_the_tokens_found_there(app: PartnerApp, node: FakeNode) -> None:
     node.refuse = lambda batch: any(request["method"] == "eth_getLogs" for request in batch)
     found = discovered(app, candidates=[account(1)])
-    assert not found["logsRead"]
+    assert source_of(found, "transfer_logs")["status"] == "unavailable"
     assert verdicts(found)[account(1)] == ("broken", "not_a_token")
 
 

@@ -67,6 +67,36 @@ def test_a_node_to_control_is_refused_on_a_live_chain_and_where_the_clock_is_com
     assert [found.id for found in problems()] == ["sweeps.E015"]
 
 
+@pytest.mark.parametrize(
+    ("setting", "urls", "refused"),
+    [
+        ("ALCHEMY_URLS", {"bse": "https://node.example/key"}, "ALCHEMY_URL_BSE is set for an unknown chain; "),
+        ("BLOCKSCOUT_URLS", {"base": "base.blockscout.com"}, "BLOCKSCOUT_URL_BASE must be a URL."),
+        ("BLOCKSCOUT_URLS", {"base": "https://base.blockscout.com/api/v2"}, ""),
+    ],
+)
+def test_the_url_of_a_service_that_would_never_be_asked_is_refused(
+    monkeypatch: pytest.MonkeyPatch, setting: str, urls: dict[str, str], refused: str
+) -> None:
+    monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
+    monkeypatch.setattr(settings, setting, urls)
+    found = [problem.msg for problem in problems()]
+    assert [message.startswith(refused) for message in found] == [True] * bool(refused)
+    assert "key" not in str(found)
+
+
+def test_the_url_of_a_service_that_the_chains_file_does_not_name_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    changed = tmp_path / "chains.toml"
+    shipped = (settings.BASE_DIR / "config" / "chains.toml").read_text(encoding="utf-8")
+    changed.write_text(shipped.replace(', "alchemy"', ""), encoding="utf-8")
+    monkeypatch.setattr(settings, "CHAINS_FILE", changed)
+    monkeypatch.setattr(settings, "ALCHEMY_URLS", {"base": "https://node.example/key"})
+    problem = "ALCHEMY_URL_BASE is set, and holdings_sources of base in chains.toml lacks alchemy."
+    assert [found.msg for found in problems()] == [problem]
+
+
 def test_a_mode_for_a_chain_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "CHAINS_FILE", settings.BASE_DIR / "config" / "chains.toml")
     monkeypatch.setattr(settings, "EVM_BUILD_MODES", {"base": "v4_fallback", "bse": "v4_fallback"})

@@ -7,7 +7,7 @@ from typing import Any
 from dev.chain.chains_file import CHAIN
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, eip55
 
-MAX_TOKENS, MAX_CANDIDATES, MAX_RECEIPTS, LOGS_A_RECEIPT = 30, 500, 10, 20
+MAX_TOKENS, MAX_ASSETS, MAX_RECEIPTS, LOGS_A_RECEIPT = 30, 500, 10, 20
 _ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
 _HASH = "0x" + "ab" * 32
 _KEY = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
@@ -51,7 +51,7 @@ def _build() -> dict[str, Any]:
 
 
 def _discover() -> dict[str, Any]:
-    wallet, *candidates = addresses(MAX_CANDIDATES + 1)
+    wallet, *candidates = addresses(MAX_ASSETS + 1)
     metadata = {"name": "A token", "symbol": "TOKEN", "decimals": 18}
     assets = [{"address": one, "balance": "0x1", "type": "erc20", "metadata": metadata} for one in candidates]
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from eth_abi.abi import encode
 from eth_abi.packed import encode_packed
@@ -22,6 +22,16 @@ class FinalityRule:
     final: str | int
     recheck_seconds: int
     max_head_age_seconds: int | None  # None if the chain produces no blocks while idle
+
+
+class HoldingsSource(StrEnum):
+    """What names the tokens that a wallet may hold."""
+
+    CANDIDATES = "candidates"  # the caller
+    TOKEN_LIST = "token_list"  # noqa: S105 - no password: the chain's own tokens
+    TRANSFER_LOGS = "transfer_logs"
+    ALCHEMY = "alchemy"  # asked if the environment has its URL, as the next one
+    BLOCKSCOUT = "blockscout"
 
 
 class SaltRule(IntEnum):
@@ -100,6 +110,7 @@ class Chain:
     reference_token: str  # the stablecoin in which values are stated
     tokens: Mapping[str, str]  # well-known ones, by symbol
     sandbox_tokens: Mapping[str, str]  # that force outcomes, by their names in sweeps/sandbox/outcomes.py
+    holdings_sources: tuple[HoldingsSource, ...]  # in the order in which what they name is looked at
     connectors: tuple[str, ...]  # tokens, in addition to the wrapped coin, over which routers may swap
     fee_model: FeeModel  # how it charges for the data of transactions
     permit2: str
@@ -122,6 +133,11 @@ class Chain:
     def network(self) -> str:
         """The chain's CAIP-2 identifier."""
         return f"eip155:{self.chain_id}"
+
+    @property
+    def middle_tokens(self) -> tuple[str, ...]:
+        """The tokens over which a swap may go."""
+        return (self.wrapped_native, *self.connectors)
 
     def data_reads(self, transactions: Sequence[UnsignedTransaction]) -> DataReads:
         """Return how to read what the data of each of these transactions costs."""

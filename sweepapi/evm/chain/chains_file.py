@@ -8,7 +8,7 @@ from typing import Any
 
 from eth_utils.address import is_address, to_checksum_address
 
-from sweepapi.evm.chain.chains import POOL_KINDS, Chain, FinalityRule, Router, SaltRule, Venue
+from sweepapi.evm.chain.chains import POOL_KINDS, Chain, FinalityRule, HoldingsSource, Router, SaltRule, Venue
 from sweepapi.evm.chain.errors import ChainsFileError
 from sweepapi.evm.chain.fee_models.costs import FeeModel
 from sweepapi.evm.chain.fee_models.names import FEE_MODELS
@@ -17,6 +17,8 @@ from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 
 _HASH = re.compile(r"0x[0-9a-f]{64}")
 _VENUE_IDS, _FEES_BPS, _FEE_TIERS = range(1, 2**16), range(10_000), range(1, 2**24)
+# Of chains that name none: those that need no other service.
+HOLDINGS_SOURCES = [HoldingsSource.CANDIDATES, HoldingsSource.TOKEN_LIST, HoldingsSource.TRANSFER_LOGS]
 
 
 def load_chains(path: Path) -> dict[str, Chain]:
@@ -41,6 +43,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             reference_token=_reference_token(table),
             tokens=_tokens(table.get("tokens", {})),
             sandbox_tokens=_sandbox_tokens(table),
+            holdings_sources=_holdings_sources(table.get("holdings_sources", HOLDINGS_SOURCES)),
             connectors=_connectors(table),
             fee_model=_fee_model(table["fee_model"]),
             permit2=_address(table["permit2"]),
@@ -96,6 +99,20 @@ def _sandbox_tokens(table: Mapping[str, Any]) -> dict[str, str]:
     if tokens and not table.get("sandbox"):
         raise ValueError("only a chain with sandbox = true has sandbox_tokens")
     return tokens
+
+
+def _holdings_sources(names: object) -> tuple[HoldingsSource, ...]:
+    known = ", ".join(HoldingsSource)
+    if not isinstance(names, list):
+        raise TypeError(f"holdings_sources is a list of {known}, not {names!r}")
+    for name in names:
+        if name not in tuple(HoldingsSource):
+            raise ValueError(f"{name!r} is not a source of holdings: they are {known}")
+    if len(set(names)) < len(names):
+        raise ValueError("holdings_sources names a source twice")
+    if HoldingsSource.CANDIDATES not in names:
+        raise ValueError("holdings_sources lacks candidates, which requests may name")
+    return tuple(map(HoldingsSource, names))
 
 
 def _connectors(table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ Every token's reads are an ``eth_call`` of their own within the batch, so that a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +27,6 @@ from sweepapi.evm.market.lasting import LastingFacts, TokenLookup
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.finder import PoolKey
 from sweepapi.evm.pools.types import PoolHop, Quote, Swap
-from sweepapi.evm.routes.candidates import middle_tokens
 from sweepapi.evm.routes.detours import Detour
 from sweepapi.evm.routes.planning import Way
 from sweepapi.evm.routes.quoting import QuoteReads, Quotes
@@ -92,11 +92,14 @@ class Market:
     contract: Contract
     output: str  # an ERC-20: the wrapped coin where the user wants the native one
 
-    def read_facts(self, *, swept: Iterable[str], permit_words: Sequence[int]) -> MarketFacts:
-        """Read everything that does not depend on prices."""
+    def read_facts(
+        self, *, swept: Iterable[str], permit_words: Sequence[int], without_pools: AbstractSet[str] = frozenset()
+    ) -> MarketFacts:
+        """Read everything that does not depend on prices; pools of tokens that have none are not looked up."""
         tokens = tuple(swept)
         named = (*tokens, self.output, self.chain.reference_token)
-        lookups = self.lasting.lookups({token: self._places(token, tokens) for token in named})
+        places = {token: [] if token in without_pools else self._places(token, tokens) for token in named}
+        lookups = self.lasting.lookups(places)
         calls = [
             head_call(),
             *(price_calls := gas_price_calls()),
@@ -163,7 +166,7 @@ class Market:
     def _places(self, token: str, swept: Sequence[str]) -> list[PoolKey]:
         wrapped = self.chain.wrapped_native
         needs_way = token in swept and token != self.output
-        middles = middle_tokens(self.chain)
+        middles = self.chain.middle_tokens
         if needs_way:
             pairs = [(token, self.output), *((token, middle) for middle in middles)]
         elif token == self.output:

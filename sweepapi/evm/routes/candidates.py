@@ -73,7 +73,7 @@ class CandidateQuotes:
 def candidates(chain: Chain, token: str, output: str, pools: Pools) -> SwapCandidates:
     """Return the candidates of a token; what is behind the wrapped coin or a connector is quoted for sums."""
     wrapped = chain.wrapped_native
-    middles = [middle for middle in middle_tokens(chain) if middle not in (token, output)]
+    middles = [middle for middle in chain.middle_tokens if middle not in (token, output)]
     into = {middle: list(finder.pool_hops(chain.venues, token, middle, pools)) for middle in middles}
     direct = [] if token == wrapped else list(finder.pool_hops(chain.venues, token, output, pools))
     joined = into.pop(wrapped, [])
@@ -84,16 +84,11 @@ def candidates(chain: Chain, token: str, output: str, pools: Pools) -> SwapCandi
     return SwapCandidates(direct, joined, bridged, routed)
 
 
-def middle_tokens(chain: Chain) -> tuple[str, ...]:
-    """Return the tokens over which a swap may go."""
-    return (chain.wrapped_native, *chain.connectors)
-
-
 def routes(chain: Chain, token: str, output: str, pools: Pools) -> list[Route]:
     """Return every route of every router from the token to the output."""
     return [
         route
-        for path in finder.paths(token, output, middle_tokens(chain))
+        for path in finder.paths(token, output, chain.middle_tokens)
         for route in finder.routes(chain.routers, path, pools)
     ]
 

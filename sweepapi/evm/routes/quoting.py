@@ -18,7 +18,7 @@ from sweepapi.evm.pools.inquiry import Inquiry
 from sweepapi.evm.pools.pricing import GasCosts, MidPrices, Pair, PricedPool, PricedPools
 from sweepapi.evm.pools.types import MAX_AMOUNT, PoolHop, Route, Spot
 from sweepapi.evm.routes.basket import Basket
-from sweepapi.evm.routes.candidates import CandidateQuotes, SwapCandidates, candidates, middle_tokens, routes
+from sweepapi.evm.routes.candidates import CandidateQuotes, SwapCandidates, candidates, routes
 from sweepapi.evm.routes.detours import Detour, detours
 from sweepapi.evm.routes.planning import Way, Ways
 from sweepapi.evm.tokens.erc20 import UNLIMITED, TokenFacts
@@ -127,7 +127,7 @@ class QuoteReads:
         """Every pool that could swap a middle token into the output."""
         return [
             hop
-            for middle in middle_tokens(self.chain)
+            for middle in self.chain.middle_tokens
             for hop in finder.pool_hops(self.chain.venues, middle, self.output, self.pools)
         ]
 

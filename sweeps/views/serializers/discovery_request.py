@@ -1,4 +1,8 @@
-"""The request body of discover on EVM chains, whose candidates may be a wallet's answer to ``wallet_getAssets``."""
+"""The request body of discover on EVM chains, whose candidates may be what a wallet answers to ``wallet_getAssets``.
+
+Source: ERC-7811. An asset has an address, ``native`` for the coin, a balance, a type, and perhaps metadata; wallets
+that follow its first drafts write the type of a token in capitals.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,13 +12,16 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_sc
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from partners.authentication import Requester
 from sweepapi.api.input.budgets import Room
 from sweepapi.api.input.chains import EvmChainField
-from sweepapi.api.input.fields import EvmAddressField, StrictBooleanField
+from sweepapi.api.input.fields import EvmAddressField, StrictBooleanField, StrictCharField
 from sweepapi.api.input.lists import validated_items
+from sweepapi.api.input.pagination import Scope
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
-from sweepapi.evm.wallet.holdings import MAX_CANDIDATES
+from sweepapi.evm.wallet.holdings.reading import MAX_CANDIDATES
+from sweepapi.evm.wallet.holdings.sources import MAX_LOOKED_AT
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.views.serializers.requests import (
     EvmWalletField,
@@ -26,12 +33,16 @@ from sweeps.views.serializers.requests import (
 
 _FIELD = EvmAddressField()
 _CHAIN_ID = re.compile(r"0x[1-9a-fA-F][0-9a-fA-F]{0,15}")
+# Of the longest list of tokens that are left, in base64, with some room for where sources go on.
+MAX_CURSOR_CHARACTERS = (MAX_LOOKED_AT * 20 + 4_096) * 4 // 3
+MAX_ASSETS = 500  # with their metadata: to read more takes longer than a body that may be refused is worth
+_ERC20 = ("erc20", "ERC20")
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}
 _ASSET = {
     "type": "object",
     "anyOf": [
-        {"properties": {"type": {"const": "erc20"}, "address": _ADDRESS}, "required": ["type", "address"]},
-        {"not": {"properties": {"type": {"const": "erc20"}}, "required": ["type"]}},
+        {"properties": {"type": {"enum": _ERC20}, "address": _ADDRESS}, "required": ["type", "address"]},
+        {"not": {"properties": {"type": {"enum": _ERC20}}, "required": ["type"]}},
     ],
     "additionalProperties": True,
 }
@@ -56,7 +67,7 @@ _ASSETS = {
 @extend_schema_field(
     {
         "oneOf": [
-            {"type": "array", "items": _ADDRESS, "maxItems": MAX_CANDIDATES},
+            {"type": "array", "items": {"oneOf": [_ADDRESS, _ASSET]}, "maxItems": MAX_CANDIDATES},
             {
                 "type": "object",
                 "additionalProperties": {"type": "array", "items": _ASSET},
@@ -67,38 +78,52 @@ _ASSETS = {
     }
 )
 class CandidatesField(serializers.Field[Any, Any, Any, Any]):
-    """Tokens as a list of addresses, or as a wallet answers ``wallet_getAssets`` (ERC-7811), by chain id.
+    """Tokens as a list of addresses and assets (ERC-7811), or as a wallet answers ``wallet_getAssets``, by chain id.
 
-    In Python the addresses by chain id; those of a list by None. Only the addresses of a wallet's answer are used.
+    In Python the addresses by chain id; those of a list by None. Only the addresses of assets are used.
     """
 
     # An asset has an address, a balance, a type, and metadata of three members; some wallets add one more.
-    room = Room(names=8 * MAX_CANDIDATES, items=MAX_CANDIDATES)
+    room = Room(names=8 * MAX_ASSETS, items=MAX_CANDIDATES)
     default_error_messages = {
-        "invalid_type": "This must be a list of addresses, or assets by chain id.",
+        "invalid_type": "This must be a list of addresses or assets, or assets by chain id.",
         "invalid_format": "A chain id is 0x followed by hex digits.",
     }
 
     def to_internal_value(self, data: object) -> dict[int | None, list[str]]:
         """Return the addresses, each once."""
         if isinstance(data, list):
-            return {None: _unique(data)}
+            return {None: _unique(list(_tokens(data)))}
         if not isinstance(data, Mapping):
             self.fail("invalid_type")
         if not all(_CHAIN_ID.fullmatch(chain_id) for chain_id in data):
             self.fail("invalid_format")
-        return {int(chain_id, 16): _unique(list(_tokens(assets))) for chain_id, assets in data.items()}
+        return {int(chain_id, 16): _unique(list(_tokens(_assets(given)))) for chain_id, given in data.items()}
 
 
-def _tokens(assets: object) -> Iterator[object]:
-    """Yield the addresses of the ERC-20 tokens among a chain's assets."""
-    if not isinstance(assets, list):
+class CursorField(StrictCharField):
+    """A cursor, which may be long: its seal is compared, so no character has to be looked at before."""
+
+    def run_validators(self, value: object) -> None:
+        """Accept any text that is not too long."""
+
+
+def _assets(given: object) -> list[object]:
+    """Return the assets of a chain."""
+    if not isinstance(given, list):
         raise ValidationError("This must be a list.", code="not_a_list")
-    for asset in assets:
-        if not isinstance(asset, Mapping):
-            raise ValidationError("This must be an object.", code="invalid_type")
-        if asset.get("type") == "erc20":
-            yield asset.get("address")
+    if not all(isinstance(asset, Mapping) for asset in given):
+        raise ValidationError("This must be an object.", code="invalid_type")
+    return given
+
+
+def _tokens(given: list[object]) -> Iterator[object]:
+    """Yield what should be addresses of tokens; assets that are not ERC-20 tokens are left out."""
+    for one in given:
+        if not isinstance(one, Mapping):
+            yield one
+        elif one.get("type") in _ERC20:
+            yield one.get("address")
 
 
 def _canonical(address: object) -> str:
@@ -132,9 +157,16 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
     outputMint = NonZeroAddressField(help_text=f"The token to sell for, or {NATIVE_COIN} for the native coin.")
     candidates = CandidatesField(
         required=False,
-        help_text=f"Tokens that the wallet may hold, at most {MAX_CANDIDATES}: addresses, or the answer of "
-        "`wallet_getAssets`, from which only the addresses are taken. The service adds the tokens that it lists, and "
-        "those that the wallet received in the newest blocks.",
+        help_text=f"Tokens that the wallet may hold, at most {MAX_CANDIDATES}: addresses; or assets (ERC-7811), about "
+        f"{MAX_ASSETS} of them, in a list or as `wallet_getAssets` answers, of which only the addresses are taken. The "
+        "service adds what the other sources of the chain name, as `coverage` shows. With a `cursor` they are not "
+        "looked at again.",
+    )
+    cursor = CursorField(
+        required=False,
+        max_length=MAX_CURSOR_CHARACTERS,
+        help_text="The `nextCursor` of an answer about the same chain, wallet and output, to go on with what it did "
+        "not look at.",
     )
     includeHidden = StrictBooleanField(default=False, help_text="Whether to show `suspect` tokens.")
     approvals = approvals_field()
@@ -143,8 +175,14 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
         help_text="How the user's wallet can execute the sweep: what it costs decides which tokens are worth it.",
     )
 
-    def to_request(self) -> DiscoverRequest:
-        """Return the validated body as the domain takes it."""
+    def scope(self, requester: Requester) -> Scope:
+        """Return what the cursors of this request's pages belong to."""
+        names = ("chain", "wallet", "outputMint")
+        filters = {name: self.validated_data[name] for name in names}
+        return Scope("wallet tokens", requester.partner_id, requester.mode, filters)
+
+    def to_request(self, scope: Scope) -> DiscoverRequest:
+        """Return the validated body as the domain takes it; raises ``InvalidRequest`` for the cursor of another one."""
         body = self.validated_data
         candidates = body.get("candidates", {})
         chain_id = int(body["chain"].rpartition(":")[2])
@@ -156,4 +194,5 @@ class EvmDiscoverRequestSerializer(StrictSerializer):
             includes_hidden=body["includeHidden"],
             unlimited_approvals=body.get("approvals") == "unlimited",
             wallet_says=wallet_says(body),
+            place=scope.unseal(body["cursor"]) if "cursor" in body else None,
         )

@@ -1,20 +1,20 @@
 """Reads a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
 
-It takes at most six round trips for any number of tokens: two find what the wallet holds (``holdings``), one reads the
-facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail, another
-one asks whether the output is to blame.
+It takes at most seven round trips for any number of tokens: three find what the wallet holds (``holdings``), one reads
+the facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail,
+another one asks whether the output is to blame.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from django.conf import settings
 
 from partners.models import Partner
 from sweepapi.errors import ChainUnavailable, InvalidRequest
-from sweepapi.evm.chain.chains import Chain
+from sweepapi.evm.chain.chains import Chain, HoldingsSource
 from sweepapi.evm.market import sales
 from sweepapi.evm.market.reading import Contract, Market, MarketFacts
 from sweepapi.evm.market.sales import Sales
@@ -22,7 +22,11 @@ from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation, SimulationStatus
-from sweepapi.evm.wallet.holdings import Holdings, WalletReading
+from sweepapi.evm.wallet.holdings.coverage import Continuation
+from sweepapi.evm.wallet.holdings.outside import OutsideSource
+from sweepapi.evm.wallet.holdings.reading import Holdings, WalletReading
+from sweepapi.evm.wallet.holdings.sources import NamedTokens, TokenSource
+from sweepapi.evm.wallet.holdings.transfer_logs import TransferLogs
 from sweepapi.evm.worth.valuing import Rates
 from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -66,7 +70,7 @@ def discover(registry: Networks, request: DiscoverRequest, terms: SaleTerms) -> 
     """
     market = market_for(registry, request, terms.contract)
     try:
-        wallet = _read(request, market)
+        wallet = _read(request, market, registry.holdings_services[request.network])
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
     if wallet.sales.output_problem is not None:
@@ -87,10 +91,32 @@ class _ReadWallet:
     sales: Sales
 
 
-def _read(request: DiscoverRequest, market: Market) -> _ReadWallet:
-    reading = WalletReading(market.chain, market.pool, request.wallet, settings.DISCOVER_LOG_BLOCKS)
-    holdings = reading.find(request.candidates, exclude=request.output_asset)
-    facts = market.read_facts(swept=holdings.tokens, permit_words=())
+def _holdings(request: DiscoverRequest, market: Market, services: Sequence[OutsideSource]) -> Holdings:
+    """Return what the sources of the chain find, in its order; a service that has no URL is not asked."""
+    chain = market.chain
+    every: Sequence[TokenSource] = (
+        NamedTokens(HoldingsSource.CANDIDATES, request.candidates),
+        NamedTokens(HoldingsSource.TOKEN_LIST, list(chain.tokens.values())),
+        TransferLogs(settings.DISCOVER_LOG_BLOCKS),
+        *services,
+    )
+    by_name = {source.name: source for source in every}
+    sources = [by_name[name] for name in chain.holdings_sources if name in by_name]
+    reading = WalletReading(
+        chain=chain,
+        pool=market.pool,
+        wallet=request.wallet,
+        sources=sources,
+        is_listed=partial(verdicts.is_listed, chain),
+        output=market.output,
+    )
+    place = Continuation.beginning(sources) if request.place is None else Continuation.decode(request.place)
+    return reading.find(place, exclude=request.output_asset)
+
+
+def _read(request: DiscoverRequest, market: Market, services: Sequence[OutsideSource]) -> _ReadWallet:
+    holdings = _holdings(request, market, services)
+    facts = market.read_facts(swept=holdings.tokens, permit_words=(), without_pools=holdings.without_pools)
     refuse_disabled(facts)
     if market.output not in facts.tokens:
         raise InvalidRequest(details=[OUTPUT_IS_NOT_A_TOKEN])
@@ -125,8 +151,7 @@ class _Appraisal:
             reference=self._rates.reference,
             tokens=shown,
             hidden_count=len(basket.found) - len(shown),
-            omitted_count=holdings.omitted_count,
-            logs_read=holdings.logs_read,
+            coverage=holdings.coverage,
             best_basket=basket.shown,
         )
 
@@ -194,8 +219,10 @@ class _Appraisal:
             yield self._found(token, verdicts.without_way(problem))
         for token, finding in self.wallet.suspects.items():
             yield self._found(token, finding)
-        without_facts = [token for token in self.wallet.holdings.tokens if token not in self.wallet.facts.tokens]
-        for token in [*without_facts, *self.wallet.holdings.without_balance]:
+        holdings, facts = self.wallet.holdings, self.wallet.facts.tokens
+        named = set(holdings.named)  # that another source takes for a token what is none is not worth an answer
+        without_facts = [token for token in holdings.tokens if token in named and token not in facts]
+        for token in [*without_facts, *holdings.without_balance]:
             yield self._found(token, verdicts.BROKEN)
 
     def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.erc20 import TokenFacts
+from sweepapi.evm.wallet.holdings.coverage import Coverage
 from sweepapi.evm.worth.valuing import Economics, Reference
 from sweeps.protocol.rail import OutputAsset
 from sweeps.rails.evm.build.stages import EvmSimulated, EvmToken
@@ -96,6 +97,5 @@ class EvmDiscovery:
     reference: Reference | None
     tokens: Sequence[FoundToken]
     hidden_count: int  # tokens that were found and are not shown
-    omitted_count: int  # candidates that were not read
-    logs_read: bool
+    coverage: Coverage
     best_basket: BestBasket

@@ -10,6 +10,7 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEn
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.rails.evm.discover.found import EvmDiscovery, Exclusion, FoundToken, TokenNote, TokenVerdict
+from sweeps.rails.evm.serializers.coverage import CoverageSerializer
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
     ReferenceSerializer,
@@ -141,12 +142,5 @@ class EvmDiscoverySerializer(serializers.Serializer[EvmDiscovery]):
     hiddenTokens = serializers.IntegerField(
         source="hidden_count", help_text="How many `suspect` tokens are not shown, unless `includeHidden` is true."
     )
-    omittedCandidates = serializers.IntegerField(
-        source="omitted_count", help_text="How many tokens were not read, because there are too many."
-    )
-    logsRead = serializers.BooleanField(
-        source="logs_read",
-        help_text="Whether the newest blocks were searched for tokens that the wallet received; false if the chain's "
-        "provider did not allow it or found too many.",
-    )
+    coverage = CoverageSerializer(help_text="What was searched for the wallet's tokens, and what was not.")
     bestBasket = BasketSerializer(source="best_basket")

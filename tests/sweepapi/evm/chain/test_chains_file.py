@@ -47,6 +47,33 @@ def load(tmp_path: Path, text: str) -> dict[str, Chain]:
     return load_chains(path)
 
 
+def test_the_sources_of_holdings_are_in_the_order_of_the_file(tmp_path: Path) -> None:
+    assert load(tmp_path, GOOD)["mars"].holdings_sources == ("candidates", "token_list", "transfer_logs")
+    named = 'holdings_sources = ["blockscout", "candidates"]\nchain_id = 4'
+    assert load(tmp_path, GOOD.replace("chain_id = 4", named, 1))["mars"].holdings_sources == (
+        "blockscout",
+        "candidates",
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ('["candidates", "etherscan"]', "'etherscan' is not a source of holdings: they are candidates, token_list, "),
+        ('["candidates", 1]', "1 is not a source of holdings"),
+        ('["candidates", ["alchemy"]]', "is not a source of holdings"),
+        ('["candidates", "alchemy", "alchemy"]', "holdings_sources names a source twice"),
+        ('["token_list"]', "holdings_sources lacks candidates"),
+        ('"candidates"', "holdings_sources is a list of candidates, token_list, transfer_logs, alchemy, blockscout"),
+    ],
+)
+def test_wrong_sources_of_holdings_are_refused_by_their_name(tmp_path: Path, names: str, problem: str) -> None:
+    text = GOOD.replace("chain_id = 4", f"holdings_sources = {names}\nchain_id = 4", 1)
+    with pytest.raises(ChainsFileError, match="chain 'mars': ") as refusal:
+        load(tmp_path, text)
+    assert problem in str(refusal.value)
+
+
 def test_connectors_are_listed(tmp_path: Path) -> None:
     listed = f'connectors = ["{OTHER.lower()}"]\nchain_id = 4'
     assert load(tmp_path, GOOD.replace("chain_id = 4", listed, 1))["mars"].connectors == (OTHER,)
