@@ -10,6 +10,7 @@ from django.test import Client
 from eth_account import Account
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
+from structlog.testing import capture_logs
 
 from dev.chain.listing import list_tokens
 from dev.chain.rpc import Rpc
@@ -302,6 +303,33 @@ def test_a_service_that_says_that_a_wallet_has_nothing_hides_nothing_that_others
     serve("blockscout", [])
     found = discovered(app, candidates=[app.chain.token("TFEE").address])
     assert {app.chain.token(symbol).address for symbol in ("TFEE", "DAI", "GUSD")} <= set(mints(found))
+
+
+def test_without_state_overrides_listed_tokens_come_first_and_nothing_is_lost(
+    app: PartnerApp, serve: Serve, node: FakeNode, wallet: str
+) -> None:
+    spam = put_tokens(app, MAX_HELD + 100)
+    usdc = app.chain.put_code(app.chain.token("USDC").address, BALANCE_OF_ONE)
+    serve("blockscout", [*spam, usdc])
+    node.alter = lambda method, params, result: "0x" if method == "eth_call" and len(params) > 2 else result
+    node.refuse = lambda batch: len(str(batch)) > 1_500_000  # as the node behind it
+    first, second = pages_of(app, wallet=wallet)
+    assert usdc in mints(first)
+    assert set(spam) <= {*mints(first), *mints(second)}
+
+
+def test_an_unreachable_service_costs_no_secret_and_no_request(
+    app: PartnerApp, change_networks: Callable[..., Networks], change_chain: Callable[..., Chain]
+) -> None:
+    change_chain(holdings_sources=tuple(HoldingsSource))
+    change_networks(
+        alchemy_urls={"local": f"http://127.0.0.1:1/v2/{KEY}"}, blockscout_urls={"local": "http://127.0.0.1:1"}
+    )
+    with capture_logs() as logs:
+        response = post_discover(app)
+    assert response.status_code == 200
+    assert {line["source"] for line in logs if line["event"] == "holdings_source_failed"} == set(SERVICES)
+    assert KEY not in str(logs) + response.content.decode()
 
 
 class EndlessTokens(list[str]):
