@@ -24,7 +24,11 @@ class Alchemy:
     name = HoldingsSource.ALCHEMY
 
     def __init__(self, *, url: str, chain_name: str) -> None:
-        self._endpoint = Endpoint(url=url, name=f"<{self.name} of {chain_name}>")
+        self._chain_name = chain_name
+        self._endpoint = Endpoint(url=url, name=repr(self))
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self._chain_name}>"
 
     def page(self, wallet: str, position: Position, seconds: float) -> ServicePage:
         """Read a page; the position is the ``pageKey`` of the one before."""
@@ -33,7 +37,7 @@ class Alchemy:
         body = self._endpoint.post(batches.encoded_alone(call), seconds, max_bytes=MAX_PAGE_BYTES)
         answer = parsed(body)
         if is_throttling_error(answer):
-            raise ThrottledError("Alchemy limits our requests", retry_after_seconds=None)
+            raise ThrottledError(f"{self!r} limits our requests", retry_after_seconds=None)
         page: ServicePage = read(call, answer)
         return page
 

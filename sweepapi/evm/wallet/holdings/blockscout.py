@@ -28,7 +28,11 @@ class Blockscout:
 
     def __init__(self, *, url: str, key: str, chain_name: str) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._endpoint = Endpoint(url=url, name=f"<{self.name} of {chain_name}>", headers=headers)
+        self._chain_name = chain_name
+        self._endpoint = Endpoint(url=url, name=repr(self), headers=headers)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self._chain_name}>"
 
     def page(self, wallet: str, position: Position, seconds: float) -> ServicePage:
         """Read a page; the position is the ``next_page_params`` of the one before."""

@@ -11,7 +11,7 @@ A wallet can be filled with thousands of worthless tokens. So listed tokens come
 what a page has no room for is left for the next one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -34,8 +34,6 @@ MAX_CANDIDATES = 2_000  # that a caller may name
 KNOWN_GROUP, SMALL_GROUP = 500, 8  # balances in one call
 MOST_UNREAD = 50  # new tokens whose balances are not worth a round trip: callers read them, too
 MANY = 200  # tokens, of which it pays to know which have a pool: to look up all pools of each would take megabytes
-
-Balances = Mapping[str, int | None]  # None for what is not a token; a token whose call failed is missing
 
 
 class _BalanceOf(Function):
@@ -124,17 +122,20 @@ class WalletReading:
 
     def _survey(self, held: Sequence[str], new: Sequence[str]) -> "_Surveyed":
         """Return what is held with the new tokens that are; if these are many, the best first."""
-        are_many = len(held) + len(new) > MANY
+        every = [*held, *new]
+        are_many = len(every) > MANY
         if not are_many and len(new) <= MOST_UNREAD:
-            return _Surveyed([*held, *new], frozenset())
-        unlisted = [token for token in [*held, *new] if not self.is_listed(token)] if are_many else []
+            return _Surveyed(every, frozenset())
+        listed = set(filter(self.is_listed, every))
+        unlisted = [token for token in every if token not in listed] if are_many else []
         about_new = held_calls(new, wallet=self.wallet)
         about_pools = pooled_calls(unlisted, chain=self.chain, output=self.output)
         answers = self.pool.batch([*about_new, *about_pools])
         held_too, with_pools = _said(answers[: len(about_new)]), _said(answers[len(about_new) :])
         without_pools = set() if with_pools is None else set(unlisted) - set(with_pools)
-        every = [*held, *(new if held_too is None else held_too)]
-        return _Surveyed(sorted(every, key=lambda one: (not self.is_listed(one), one in without_pools)), without_pools)
+        all_held = [*held, *(new if held_too is None else held_too)]
+        best_first = sorted(all_held, key=lambda token: (token not in listed, token in without_pools))
+        return _Surveyed(best_first, without_pools)
 
     def _balance_calls(self, tokens: Sequence[str], *, group: int) -> list[Call]:
         parts = [tokens[start : start + group] for start in range(0, len(tokens), group)]
@@ -156,7 +157,7 @@ class WalletReading:
 
 
 def _balances(answers: Sequence[Any]) -> dict[str, int | None]:
-    """Return the balances that calls show; one that failed shows none."""
+    """Return the balances that calls show, None for what is not a token; a token whose call failed is missing."""
     found: dict[str, int | None] = {}
     for answer in answers:
         if answer is not None and not isinstance(answer, CallFailedError):

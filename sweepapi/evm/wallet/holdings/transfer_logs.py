@@ -30,8 +30,8 @@ class TransferLogs:
     knows_all: bool = True  # from the first block on
 
     def search(self, wallet: str, position: Position) -> "TransferSearch":
-        """Return the search that ends with the block at the position, or with the newest one."""
-        return TransferSearch(wallet, self.blocks, position)
+        """Return the search that ends with the newest block, or that of a position that an earlier one returned."""
+        return TransferSearch(wallet, self.blocks, *(position or ()))
 
 
 @dataclass
@@ -40,14 +40,16 @@ class TransferSearch:
 
     wallet: str
     blocks: int
-    last_block: int | None  # None for the newest one
+    last_block: int | None = None  # None for the newest one
+    queries: int = 1
+    skipped: int = 0  # how many tokens of these blocks were looked at before
     known: Sequence[str] = ()
     _ranges: list[tuple[int, int]] = field(default_factory=list)  # of blocks, one a query, the newest first
 
     def calls(self, head: int) -> Sequence[Call]:
         """Return the queries."""
-        last, count = (head, 1) if self.last_block is None else (self.last_block, LATER_QUERIES)
-        for end in range(last, max(last - count * self.blocks, -1), -self.blocks):
+        last = head if self.last_block is None else self.last_block
+        for end in range(last, max(last - self.queries * self.blocks, -1), -self.blocks):
             self._ranges.append((max(end - self.blocks + 1, 0), end))
         return [self._query(first, end) for first, end in self._ranges]
 
@@ -62,14 +64,15 @@ class TransferSearch:
             searched.append(blocks)
         if not searched:
             return SearchResult((), Cut.FAILURE)
-        first = searched[-1][0]
+        first, last = searched[-1][0], searched[0][1]
         named = list(tokens)
+        starts = range(self.skipped, len(named), PAGE_TOKENS)
         return SearchResult(
-            pages=[Page(named[i : i + PAGE_TOKENS], first - 1) for i in range(0, len(named), PAGE_TOKENS)],
+            pages=[Page(named[i : i + PAGE_TOKENS], (last, len(searched), i)) for i in starts],
             cut=Cut.BLOCKS if first else None,
-            goes_on_at=first - 1,
+            goes_on_at=(first - 1, LATER_QUERIES),
             goes_on=first > 0,
-            blocks=(first, searched[0][1]),
+            blocks=(first, last),
         )
 
     def _query(self, first: int, last: int) -> Call:

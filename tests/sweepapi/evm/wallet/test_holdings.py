@@ -1,5 +1,6 @@
 """How far sources got is told exactly: what is cut, what goes on where, and what a later request is sent."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ def log_of(token: str, topics: int = 3) -> dict[str, Any]:
 
 
 def searched(
-    blocks: int, answers: Callable[[Call], object], *, head: int = 10_000, position: int | None = None
+    blocks: int, answers: Callable[[Call], object], *, head: int = 10_000, position: Any = None
 ) -> SearchResult:
     """Search the logs, with what a node answers to each query."""
     search = TransferLogs(blocks).search(WALLET, position)
@@ -60,7 +61,7 @@ def test_a_page_whose_new_tokens_do_not_fit_is_where_the_source_goes_on(
 def test_the_newest_tokens_come_first_and_other_events_are_left_out() -> None:
     result = searched(1_000, lambda _call: [log_of(A), log_of(B), log_of(C, topics=4), log_of(A)])
     assert result.tokens == [A, B]
-    assert (result.blocks, result.cut, result.goes_on_at) == ((9_001, 10_000), Cut.BLOCKS, 9_000)
+    assert (result.blocks, result.cut, result.goes_on_at) == ((9_001, 10_000), Cut.BLOCKS, (9_000, 10))
 
 
 def test_the_logs_from_the_first_block_on_are_all() -> None:
@@ -75,17 +76,17 @@ def test_a_later_search_ends_where_the_one_before_began_and_is_ten_times_as_long
         asked.append((call.params[0]["fromBlock"], call.params[0]["toBlock"]))
         return []
 
-    result = searched(100, answer, position=9_000)
+    result = searched(100, answer, position=[9_000, 10])
     assert asked[0] == (hex(8_901), hex(9_000))
     assert len(asked) == 10
-    assert (result.blocks, result.goes_on_at) == ((8_001, 9_000), 8_000)
+    assert (result.blocks, result.goes_on_at) == ((8_001, 9_000), (8_000, 10))
 
 
 def test_a_later_search_counts_up_to_the_first_query_that_failed() -> None:
     result = searched(
-        100, lambda call: [log_of(A)] if call.params[0]["toBlock"] != hex(8_800) else None, position=9_000
+        100, lambda call: [log_of(A)] if call.params[0]["toBlock"] != hex(8_800) else None, position=[9_000, 10]
     )
-    assert (result.blocks, result.goes_on_at, result.tokens) == ((8_801, 9_000), 8_800, [A])
+    assert (result.blocks, result.goes_on_at, result.tokens) == ((8_801, 9_000), (8_800, 10), [A])
 
 
 @pytest.mark.parametrize(
@@ -98,14 +99,18 @@ def test_logs_that_are_too_many_or_unreadable_are_a_failure(answer: object) -> N
     assert (result.tokens, result.cut, result.goes_on) == ([], Cut.FAILURE, False)
 
 
-def test_logs_that_name_more_tokens_than_fit_go_on_with_older_blocks() -> None:
-    result = searched(1_000, lambda _call: [log_of(token) for token in reversed(TOKENS)])
-    within = result.within(2 * PAGE_TOKENS, known=set())
-    assert within.tokens == TOKENS[: 2 * PAGE_TOKENS]
-    assert (within.cut, within.goes_on_at, within.blocks) == (Cut.COUNT, 9_000, (9_001, 10_000))
+def test_logs_that_name_more_tokens_than_fit_go_on_with_the_others_of_these_blocks() -> None:
+    def answer(_call: Call) -> list[Any]:
+        return [log_of(token) for token in reversed(TOKENS)]
+
+    first = searched(1_000, answer).within(2 * PAGE_TOKENS, known=set())
+    assert (first.tokens, first.cut) == (TOKENS[: 2 * PAGE_TOKENS], Cut.COUNT)
+    rest = searched(1_000, answer, head=20_000, position=json.loads(json.dumps(first.goes_on_at)))
+    assert (rest.tokens, rest.cut) == (TOKENS[2 * PAGE_TOKENS :], Cut.BLOCKS)
+    assert first.blocks == rest.blocks == (9_001, 10_000)
 
 
-def test_a_call_that_failed_is_no_answer() -> None:
+def test_a_call_that_failed_answers_nothing() -> None:
     search = TransferLogs(1_000).search(WALLET, None)
     search.calls(10_000)
     assert search.found([CallFailedError("refused")]).cut is Cut.FAILURE
