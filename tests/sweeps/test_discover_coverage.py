@@ -17,7 +17,7 @@ from dev.chain.rpc import Rpc
 from partners.models import ApiKey
 from sweepapi.evm.chain.chains import Chain, HoldingsSource
 from sweepapi.evm.tokens.erc20 import TRANSFER_TOPIC
-from sweepapi.evm.wallet.holdings import outside
+from sweepapi.evm.wallet.holdings import outside, reading
 from sweepapi.evm.wallet.holdings.reading import MAX_HELD
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
@@ -218,6 +218,33 @@ def test_listed_tokens_and_those_with_a_pool_come_first_among_the_candidates_of_
     assert {usdc.address, gusd.address} <= set(mints(found))
     assert len(mints(found)) == MAX_HELD
     assert found["coverage"]["tokensLeft"] == 102
+
+
+def test_a_listed_token_comes_before_those_with_a_pool(
+    app: PartnerApp, change_chain: Callable[..., Chain], wallet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_HELD", 2)
+    monkeypatch.setattr(reading, "MANY", 2)
+    unlisted, listed = put_tokens(app, 2)
+    pooled = [app.chain.put_code(app.chain.token(symbol).address, BALANCE_OF_ONE) for symbol in ("GUSD", "TFEE")]
+    change_chain(tokens={"LISTED": listed}, reference_token=app.chain.token("USDC").address)
+    first, second = pages_of(app, wallet=wallet, candidates=[unlisted, *pooled])
+    assert set(mints(first)) == {listed, pooled[0]}
+    assert set(mints(second)) == {pooled[1], unlisted}
+
+
+def test_what_a_request_has_no_room_for_is_looked_at_by_the_next_one(
+    app: PartnerApp, serve: Serve, wallet: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_LOOKED_AT", 120)
+    app.chain.mine(1_001)
+    spam = put_tokens(app, 130)
+    serve("blockscout", spam)
+    first, second = pages_of(app, wallet=wallet)
+    looked_at = source_of(first, "blockscout")
+    assert (looked_at["tokens"], looked_at["status"], looked_at["cutBy"]) == (100, "partial", "count")
+    assert mints(first) + mints(second) == spam
+    assert second["coverage"]["complete"]
 
 
 def test_only_tokens_that_are_held_count(app: PartnerApp) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from eth_abi.abi import decode, encode
 
 from sweepapi.evm.chain.chains import HoldingsSource
 from sweepapi.evm.tokens.erc20 import TRANSFER_TOPIC
 from sweepapi.evm.wallet.holdings.coverage import Continuation, Coverage, Looked, SourceStatus
 from sweepapi.evm.wallet.holdings.sources import Cut, NamedTokens, Page, SearchResult
+from sweepapi.evm.wallet.holdings.survey import BALANCE_GAS, held_calls
 from sweepapi.evm.wallet.holdings.transfer_logs import MAX_LOGS, PAGE_TOKENS, TransferLogs
 from sweepapi.rpc import Call
 from sweepapi.rpc.calls import read
@@ -157,3 +159,21 @@ def test_once_all_is_known_only_what_is_left_is_to_be_looked_at() -> None:
 )
 def test_a_source_is_unavailable_if_it_said_nothing(result: SearchResult, status: SourceStatus) -> None:
     assert looked(result).coverage.status is status
+
+
+def test_a_call_has_the_gas_that_all_its_tokens_may_burn() -> None:
+    asked = []
+    for call in held_calls(TOKENS, wallet=WALLET):
+        transaction, _, _ = call.params
+        tokens, _, gas = decode(["address[]", "address", "uint256"], bytes.fromhex(transaction["data"][10:]))
+        assert len(tokens) * gas <= int(transaction["gas"], 16)
+        assert gas == BALANCE_GAS
+        asked += tokens
+    assert asked == TOKENS
+
+
+def test_a_survey_about_other_tokens_is_a_failure() -> None:
+    (call,) = held_calls(TOKENS[:2], wallet=WALLET)
+    for answer in ("0x", "0x" + "00" * 64, f"0x{encode(['bytes'], [b'1']).hex()}", None):
+        assert isinstance(read(call, {"result": answer}), CallFailedError)
+    assert read(call, {"result": f"0x{encode(['bytes'], [bytes([0, 1])]).hex()}"}) == [B]
