@@ -21,6 +21,7 @@ from sweepapi.evm.wallet.holdings import outside, reading
 from sweepapi.evm.wallet.holdings.reading import MAX_HELD
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
+from sweeps.rails.evm.discover import discovering
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.holdings_services import HoldingsServer, serving
@@ -143,6 +144,18 @@ def test_a_token_that_was_received_long_ago_is_found_by_a_service(app: PartnerAp
         "fromBlock": None,
         "toBlock": None,
     }
+
+
+def test_a_token_of_the_list_is_found_whenever_it_was_received(
+    app: PartnerApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gusd = app.chain.token("GUSD").address
+    app.chain.mine(1_001)
+    listed = source_of(discovered(app), "token_list")["tokens"]
+    monkeypatch.setattr(discovering, "tokens_of", lambda _chain_id: {gusd: "GUSD"})
+    found = discovered(app)
+    assert gusd in mints(found)
+    assert source_of(found, "token_list")["tokens"] == listed + 1
 
 
 def test_a_cursor_goes_on_to_older_blocks_up_to_the_first(app: PartnerApp, settings: Any) -> None:

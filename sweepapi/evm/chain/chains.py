@@ -28,7 +28,7 @@ class HoldingsSource(StrEnum):
     """What names the tokens that a wallet may hold."""
 
     CANDIDATES = "candidates"  # the caller
-    TOKEN_LIST = "token_list"  # noqa: S105 - no password: the chain's own tokens
+    TOKEN_LIST = "token_list"  # noqa: S105 - no password: those of the file, and of Uniswap's list
     TRANSFER_LOGS = "transfer_logs"
     ALCHEMY = "alchemy"  # asked if the environment has its URL, as the next one
     BLOCKSCOUT = "blockscout"

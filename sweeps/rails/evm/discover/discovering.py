@@ -21,6 +21,7 @@ from sweepapi.evm.market.sales import Sales
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.tokens.listed_tokens import tokens_of
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation, SimulationStatus
 from sweepapi.evm.wallet.holdings.coverage import Continuation
 from sweepapi.evm.wallet.holdings.outside import OutsideSource
@@ -96,7 +97,7 @@ def _holdings(request: DiscoverRequest, market: Market, services: Sequence[Outsi
     chain = market.chain
     every: Sequence[TokenSource] = (
         NamedTokens(HoldingsSource.CANDIDATES, request.candidates),
-        NamedTokens(HoldingsSource.TOKEN_LIST, list(chain.tokens.values())),
+        NamedTokens(HoldingsSource.TOKEN_LIST, [*chain.tokens.values(), *tokens_of(chain.chain_id)]),
         TransferLogs(settings.DISCOVER_LOG_BLOCKS),
         *services,
     )
