@@ -93,12 +93,12 @@ class CandidatesField(serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: object) -> dict[int | None, list[str]]:
         """Return the addresses, each once."""
         if isinstance(data, list):
-            return {None: _unique(list(_tokens(data)))}
+            return {None: _unique(list(_named(data)))}
         if not isinstance(data, Mapping):
             self.fail("invalid_type")
         if not all(_CHAIN_ID.fullmatch(chain_id) for chain_id in data):
             self.fail("invalid_format")
-        return {int(chain_id, 16): _unique(list(_tokens(_assets(given)))) for chain_id, given in data.items()}
+        return {int(chain_id, 16): _unique(list(_tokens(assets))) for chain_id, assets in data.items()}
 
 
 class CursorField(StrictCharField):
@@ -108,22 +108,24 @@ class CursorField(StrictCharField):
         """Accept any text that is not too long."""
 
 
-def _assets(given: object) -> list[object]:
-    """Return the assets of a chain."""
-    if not isinstance(given, list):
-        raise ValidationError("This must be a list.", code="not_a_list")
-    if not all(isinstance(asset, Mapping) for asset in given):
-        raise ValidationError("This must be an object.", code="invalid_type")
-    return given
-
-
-def _tokens(given: list[object]) -> Iterator[object]:
-    """Yield what should be addresses of tokens; assets that are not ERC-20 tokens are left out."""
+def _named(given: list[object]) -> Iterator[object]:
+    """Yield what should be the addresses of tokens in a list of addresses and assets."""
     for one in given:
         if not isinstance(one, Mapping):
             yield one
         elif one.get("type") in _ERC20:
             yield one.get("address")
+
+
+def _tokens(assets: object) -> Iterator[object]:
+    """Yield the addresses of the ERC-20 tokens among a chain's assets."""
+    if not isinstance(assets, list):
+        raise ValidationError("This must be a list.", code="not_a_list")
+    for asset in assets:
+        if not isinstance(asset, Mapping):
+            raise ValidationError("This must be an object.", code="invalid_type")
+        if asset.get("type") in _ERC20:
+            yield asset.get("address")
 
 
 def _canonical(address: object) -> str:
