@@ -57,7 +57,8 @@ class CoverageSerializer(serializers.Serializer[Coverage]):
     nextCursor = serializers.SerializerMethodField(
         method_name="sealed_place",
         help_text="Send it as `cursor` to go on with what was not looked at: the tokens that are left, further pages, "
-        "and older blocks. It may have 150,000 characters. Null if there is nothing to go on with.",
+        "and older blocks. It may have 150,000 characters, and can be sent again if a source was `unavailable`. Null "
+        "if there is nothing to go on with.",
     )
 
     @extend_schema_field({"type": ["string", "null"]})
