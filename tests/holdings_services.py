@@ -41,6 +41,7 @@ class HoldingsServer:
     url: str = ""
     alter: Callable[[Answer], Answer] | None = None  # what the test wants it to answer instead
     asked: list[dict[str, Any]] = field(default_factory=list)  # options or query
+    wallets: list[str] = field(default_factory=list)  # about which it was asked
     credentials: list[str | None] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # where requests and answers differ from the documents
     _may_answer: Event = field(default_factory=Event)
@@ -68,6 +69,7 @@ class HoldingsServer:
         path, query = urlsplit(target).path, dict(parse_qsl(urlsplit(target).query, keep_blank_values=True))
         self.asked.append(query)
         wallet = path.removeprefix(f"{API}/addresses/").removesuffix("/tokens")
+        self.wallets.append(wallet)
         sent = {**query, "address_hash_param": wallet}
         self.problems += [f"{name} is not documented" for name in sent.keys() - PARAMETERS.keys()]
         self.problems += [f"{name} is missing" for name in ("address_hash_param", "type") if name not in sent]
@@ -89,6 +91,7 @@ class HoldingsServer:
             self.problems += differences(validator, value)
         wallet, _, options = call["params"]
         self.asked.append(options)
+        self.wallets.append(wallet)
         start = int(options.get("pageKey", "0"))
         end = min(start + options["maxCount"], len(self.tokens))
         result = {

@@ -1,7 +1,7 @@
 """Services outside that know which tokens a wallet has: read page by page beside the round trips to the chain.
 
 Such a service may lie, hang, page for ever, or name a million tokens. So all of them share two seconds, each has a
-bounded number of pages, and one that fails again and again is left alone for a while. What it named until then counts.
+bounded number of pages, and one that answers no one is left alone until it does. What it named until then counts.
 """
 
 import time
@@ -14,7 +14,9 @@ from typing import Any, Protocol
 import structlog
 
 from sweepapi.evm.chain.chains import HoldingsSource
+from sweepapi.evm.encoding.addresses import keccak_hex
 from sweepapi.evm.wallet.holdings.sources import MAX_LOOKED_AT, Cut, Page, Position, SearchResult
+from sweepapi.limits.outage import Outage
 from sweepapi.rpc import Call, batches
 from sweepapi.rpc.errors import BadResponseError, NoAnswerError, ThrottledError
 from sweepapi.rpc.health import Clock, ProviderHealth
@@ -25,6 +27,8 @@ SECONDS = 2.0  # from the first round trip to the chain on
 MAX_PAGES = 200
 MAX_PAGE_TOKENS = 1_000
 MAX_PAGE_BYTES = 2**21
+SUSPECTED_AFTER = 3  # failures in a row, which may be due to one wallet
+EMPTY_WALLET = keccak_hex(b"sweepapi empty wallet")[:42]  # any service can say what it holds
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class OutsideSource:
         self.name = service.name
         self._service = service
         self._health = ProviderHealth(clock)
+        self._outage = Outage(f"holdings {self.name}", self._answers)
 
     def search(self, wallet: str, position: Position) -> "OutsideSearch":
         """Begin to read the pages from this position on, unless the service is to be left alone."""
@@ -71,7 +76,7 @@ class OutsideSource:
 
     def _begun(self, reading: "_Reading") -> Future[Cut | None]:
         outcome: Future[Cut | None] = Future()
-        if self._health.is_open or self._health.paused_for_seconds > 0:
+        if self._outage.is_known or self._health.paused_for_seconds > 0:
             outcome.set_result(Cut.PAUSE)
             return outcome
         executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"holdings {self.name}")
@@ -88,7 +93,18 @@ class OutsideSource:
             self._health.note_throttling(error.retry_after_seconds)
         else:
             self._health.note_failure()
+            if self._health.failures >= SUSPECTED_AFTER:
+                self._outage.suspect()
         log.warning("holdings_source_failed", source=self.name.value, error=str(error))
+
+    def _answers(self) -> bool:
+        """Whether it answers about a wallet that has nothing."""
+        try:
+            self._service.page(EMPTY_WALLET, None, SECONDS)
+        except BadResponseError:
+            return False
+        self._health.note_answer()
+        return True
 
 
 @dataclass

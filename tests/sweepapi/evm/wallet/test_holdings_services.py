@@ -7,14 +7,21 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from dev.processes.waiting import wait_until
 from sweepapi.evm.wallet.holdings.alchemy import Alchemy
 from sweepapi.evm.wallet.holdings.blockscout import Blockscout
-from sweepapi.evm.wallet.holdings.outside import MAX_PAGE_BYTES, MAX_PAGE_TOKENS, HoldingsService, OutsideSource
+from sweepapi.evm.wallet.holdings.outside import (
+    MAX_PAGE_BYTES,
+    MAX_PAGE_TOKENS,
+    SUSPECTED_AFTER,
+    HoldingsService,
+    OutsideSource,
+)
 from sweepapi.evm.wallet.holdings.sources import Cut, Position, SearchResult
-from sweepapi.rpc.health import CIRCUIT_FAILURES
 from tests.holdings_services import API, HoldingsServer, serving
 
 WALLET = "0xC45AbE1c48539b9D69801EF05c5dB34155fe45CF"
+OTHER_WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 KEY = "key-of-the-service"
 # In EIP-55, as each is all digits.
 TOKENS = [f"0x{i:040d}" for i in range(1, 121)]
@@ -160,19 +167,32 @@ def test_empty_pages_without_end_are_read_up_to_a_bound(server: HoldingsServer) 
     assert len(server.asked) <= 200
 
 
+@pytest.mark.usefixtures("probing")
 @both
-def test_a_service_that_fails_again_and_again_is_left_alone_for_a_while(server: HoldingsServer, make: Make) -> None:
-    now = [1_000.0]
-    source = OutsideSource(make(server.url), clock=lambda: now[0])
+def test_a_service_that_answers_no_one_is_left_alone_until_it_does(
+    server: HoldingsServer, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sweepapi.limits.outage.PAUSE_SECONDS", 0.01)
+    source = OutsideSource(make(server.url))
     server.alter = lambda _given: (500, {})
-    for _ in range(CIRCUIT_FAILURES):
+    for _ in range(SUSPECTED_AFTER):
         assert found_by(source).cut is Cut.FAILURE
-    asked = len(server.asked)
+    wait_until(lambda: found_by(source).cut is Cut.PAUSE, within_seconds=5, what="pause")
+    server.wallets.clear()
     assert found_by(source).cut is Cut.PAUSE
-    assert len(server.asked) == asked
+    assert WALLET not in server.wallets
     server.alter = None
-    now[0] += 60
-    assert found_by(source).tokens == TOKENS
+    wait_until(lambda: found_by(source).tokens == TOKENS, within_seconds=5, what="answer")
+
+
+@pytest.mark.usefixtures("probing")
+@both
+def test_a_wallet_that_is_too_much_for_a_service_takes_nothing_from_others(server: HoldingsServer, make: Make) -> None:
+    source = OutsideSource(make(server.url))
+    server.alter = lambda given: (500, {}) if server.wallets[-1] == WALLET else given
+    for _ in range(3 * SUSPECTED_AFTER):
+        assert found_by(source).cut is Cut.FAILURE
+    assert source.search(OTHER_WALLET, None).found([]).tokens == TOKENS
 
 
 def test_a_service_that_limits_our_requests_is_left_alone_as_long_as_it_says(server: HoldingsServer) -> None:
