@@ -9,7 +9,8 @@ from typing import Any
 from dev.chain.chains_file import CHAIN
 from dev.processes.errors import NodeError
 from lab.bench.service import Service
-from lab.bench.wallets.purses import Purse, set_base_fee
+from lab.bench.wallets.models import Nitro, Plain
+from lab.bench.wallets.purses import Purse
 from sweepapi.evm.tokens.erc20 import BALANCE_OF
 
 PRECISION = 500  # of the least limit that is searched, in gas
@@ -27,7 +28,7 @@ class Kept:
     cost: int
     promised_gas: int
     gas: int
-    limit_to_least: float | None  # None for a batch, whose limit its wallet sets
+    limit_to_least: float | None  # None for a batch, whose limit its wallet sets, and where data needs gas
 
     @property
     def deviation(self) -> float:
@@ -35,7 +36,7 @@ class Kept:
         return abs(self.promised_net - self.net) / max(self.gross + self.cost, 1)
 
 
-def built(service: Service, purse: Purse, tokens: Sequence[str]) -> dict[str, Any] | None:
+def built(model: Plain, purse: Purse, tokens: Sequence[str]) -> dict[str, Any] | None:
     """Build a sweep of these tokens whatever it costs; None if it is refused."""
     body = {
         "chain": CHAIN,
@@ -46,13 +47,13 @@ def built(service: Service, purse: Purse, tokens: Sequence[str]) -> dict[str, An
         "acceptUneconomic": True,
         **purse.choices,
     }
-    set_base_fee(service, purse.base_fee)
-    response = service.client.post("/v2/sweep/build", json.dumps(body), content_type="application/json")
+    model.charge(**purse.prices)
+    response = model.service.client.post("/v2/sweep/build", json.dumps(body), content_type="application/json")
     data: dict[str, Any] | None = response.json()["data"] if response.status_code == HTTPStatus.CREATED else None
     return data
 
 
-def discovered(service: Service, purse: Purse) -> dict[str, Any]:
+def discovered(model: Plain, purse: Purse) -> dict[str, Any]:
     """Return what discover says of the wallet."""
     body = {
         "chain": CHAIN,
@@ -61,14 +62,15 @@ def discovered(service: Service, purse: Purse) -> dict[str, Any]:
         "candidates": list(purse.amounts),
         **purse.choices,
     }
-    set_base_fee(service, purse.base_fee)
-    response = service.client.post("/v2/sweep/discover", json.dumps(body), content_type="application/json")
+    model.charge(**purse.prices)
+    response = model.service.client.post("/v2/sweep/discover", json.dumps(body), content_type="application/json")
     data: dict[str, Any] = response.json()["data"]
     return data
 
 
-def executed(service: Service, purse: Purse, answer: dict[str, Any], way: dict[str, Any], delegate: str) -> Kept:
+def executed(model: Plain, purse: Purse, answer: dict[str, Any], way: dict[str, Any], delegate: str) -> Kept:
     """Execute one way, and undo it; raises RuntimeError if it reverts."""
+    service = model.service
     price = int(answer["economics"]["gasPrice"])
     with service.rolled_back():
         before = _balance(service, purse)
@@ -78,14 +80,16 @@ def executed(service: Service, purse: Purse, answer: dict[str, Any], way: dict[s
         else:
             receipts = [service.receipt(purse.wallet.send(approval)) for approval in way["approvals"]]
             sweep = {**way["transaction"], "data": _signed(purse, way)}
-            ratio = int(sweep["gas"]) / _least(service, sweep)
+            # What a call needs on Nitro has no data.
+            ratio = None if isinstance(model, Nitro) else int(sweep["gas"]) / _least(service, sweep)
             tx_hash = purse.wallet.send(sweep)
         receipts.append(service.receipt(tx_hash))
         if any(receipt["status"] != "0x1" for receipt in receipts):
             raise RuntimeError(f"{way['kind']} reverted for {purse.wallet.address}")
         received = _balance(service, purse) - before
+        data_fee = model.data_fee([receipt["transactionHash"] for receipt in receipts])
     gas = sum(int(receipt["gasUsed"], 16) for receipt in receipts)
-    paid, stated = gas * price + int(way["dataFee"]), int(way["cost"])
+    paid, stated = gas * price + data_fee, int(way["cost"])
     cost = int(way["gasShare"]) * paid // stated if stated else 0
     return Kept(
         way["kind"],

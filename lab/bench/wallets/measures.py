@@ -1,9 +1,9 @@
 """What is measured of random wallets: promises, alternatives to the recommended basket, discover, and limits."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,11 @@ from dev.chain.deploy import deploying
 from lab.bench.report import Section, Target
 from lab.bench.service import Service
 from lab.bench.wallets.executed import Kept, built, discovered, executed
+from lab.bench.wallets.models import Plain, nitro_chain, op_stack, plain
 from lab.bench.wallets.purses import Purse, dollars_per_unit, purse
 
-WALLETS = 300
+WALLETS_OF_EACH_MODEL = 100
+MODELS = {"no charge for data": plain, "OP stack": op_stack, "Nitro": nitro_chain}
 MOST_DEVIATION, MOST_GAIN, MOST_DIFFERENCE, MOST_LIMIT = 0.01, 0.01, 0.02, 1.10
 
 
@@ -34,29 +36,31 @@ class Found:
 def prepared() -> Iterator[Sequence[Callable[[], Section]]]:
     """Start the service in this process, and yield what to measure."""
     service = Service.start()
-    yield [partial(_measure, service)]
-
-
-def _measure(service: Service) -> Section:
-    found = Found()
     with deploying(service.rpc, OWNER) as sender:
         delegate = sender.create("BatchAccount")
-    prices = dollars_per_unit(service)
-    for number in range(WALLETS):
-        with service.rolled_back():
-            _look(service, purse(service, prices, number), delegate, found)
-    return Section(f"{WALLETS} wallets of small balances", list(_rows(found)), list(_targets(found)))
+    worth = dollars_per_unit(service)
+    yield [partial(_measure, service, name, worth, delegate) for name in MODELS]
 
 
-def _look(service: Service, one: Purse, delegate: str, found: Found) -> None:
-    discovery = discovered(service, one)
+def _measure(service: Service, name: str, worth: Mapping[str, float], delegate: str) -> Section:
+    found = Found()
+    with service.rolled_back(), MODELS[name](service) as model:
+        for number in range(WALLETS_OF_EACH_MODEL):
+            with service.rolled_back():
+                _look(model, purse(model, worth, number), delegate, found)
+    title = f"{WALLETS_OF_EACH_MODEL} wallets of small balances, {name}"
+    return Section(title, list(_rows(found)), [replace(one, name=f"{name}: {one.name}") for one in _targets(found)])
+
+
+def _look(model: Plain, one: Purse, delegate: str, found: Found) -> None:
+    discovery = discovered(model, one)
     basket = [token["mint"] for token in discovery["bestBasket"]["tokens"]]
     sellable = [token["mint"] for token in discovery["tokens"] if token["verdict"] in ("sellable", "uneconomic")]
-    answer = built(service, one, basket or sellable)
+    answer = built(model, one, basket or sellable)
     if answer is None:
         found.refused += 1
         return
-    results = [executed(service, one, answer, way, delegate) for way in answer["executions"]]
+    results = [executed(model, one, answer, way, delegate) for way in answer["executions"]]
     found.kept += results
     if basket:
         found.recommended += 1
@@ -65,9 +69,9 @@ def _look(service: Service, one: Purse, delegate: str, found: Found) -> None:
         found.differences.append(abs(stated - int(answer["economics"]["netOutput"])) / results[0].gross)
     net = results[0].net if basket else 0
     for tokens in _alternatives(basket, sellable):
-        other = built(service, one, tokens)
+        other = built(model, one, tokens)
         if other is not None:
-            result = executed(service, one, other, other["executions"][0], delegate)
+            result = executed(model, one, other, other["executions"][0], delegate)
             found.gains.append((result.net - net) / max(results[0].gross, 1))
 
 
@@ -106,5 +110,6 @@ def _targets(found: Found) -> Iterator[Target]:
     yield Target(
         "largest difference of discover and build", round(max(found.differences, default=0), 4), MOST_DIFFERENCE
     )
-    yield Target("largest limit as a multiple of the least that suffices", round(max(limits), 3), MOST_LIMIT)
+    if limits:
+        yield Target("largest limit as a multiple of the least that suffices", round(max(limits), 3), MOST_LIMIT)
     yield Target("wallets whose build was refused", found.refused, 0)

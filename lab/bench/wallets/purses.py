@@ -11,6 +11,7 @@ from eth_utils.crypto import keccak
 from dev.chain.chains_file import CHAIN
 from dev.partner_client import Wallet
 from lab.bench.service import Service
+from lab.bench.wallets.models import Plain
 from sweepapi import networks
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.tokens.erc20 import APPROVE, UNLIMITED
@@ -18,9 +19,6 @@ from sweepapi.evm.tokens.erc20 import APPROVE, UNLIMITED
 MOST_TOKENS = 12
 LEAST_DOLLARS, MOST_DOLLARS = 0.05, 50.0
 COIN_DOLLARS = 2_500
-GAS_OF_A_TOKEN = 120_000
-LEAST_BASE_FEE = 10
-TIP_WEI = 10**9  # what the local chain asks for
 MOST_IMPACT_BPS = 100  # of what the first user holds, from which prices are taken
 OUTPUTS = ("WETH", "USDC")
 ATOMIC = ("ready", "unsupported", None)
@@ -35,7 +33,7 @@ class Purse:
     amounts: Mapping[str, int]  # by token
     output: str
     choices: Mapping[str, Any]  # of a request
-    base_fee: int  # in wei
+    prices: Mapping[str, int]  # as its fee model takes them
 
 
 def dollars_per_unit(service: Service) -> dict[str, float]:
@@ -50,16 +48,17 @@ def dollars_per_unit(service: Service) -> dict[str, float]:
     }
 
 
-def purse(service: Service, prices: Mapping[str, float], number: int) -> Purse:
-    """Fill a new wallet, whose first transactions are approvals."""
+def purse(model: Plain, worth: Mapping[str, float], number: int) -> Purse:
+    """Fill a new wallet, whose first transactions are approvals; ``worth`` is that of tokens, in dollars per unit."""
+    service = model.service
     chance = random.Random(f"wallet {number}")  # noqa: S311 - the same wallets in each run
     wallet = Wallet(service.rpc, f"0x{keccak(text=f'purse {number}').hex()}")
     service.rpc.call("anvil_setBalance", wallet.address, hex(10**19))
-    set_base_fee(service, LEAST_BASE_FEE)
+    model.charge(**model.least_prices())
     output = service.token(chance.choice(OUTPUTS))
-    tokens = chance.sample(sorted(prices.keys() - {output}), chance.randint(1, MOST_TOKENS))
+    tokens = chance.sample(sorted(worth.keys() - {output}), chance.randint(1, MOST_TOKENS))
     dollars = {token: LEAST_DOLLARS * (MOST_DOLLARS / LEAST_DOLLARS) ** chance.random() for token in tokens}
-    amounts = {token: int(dollars[token] / prices[token]) for token in tokens}
+    amounts = {token: int(dollars[token] / worth[token]) for token in tokens}
     for token, amount in amounts.items():
         _send(service, service.wallets[0], token, TRANSFER.encode(wallet.address, amount))
         _approve(service, chance, wallet, token, amount)
@@ -67,8 +66,8 @@ def purse(service: Service, prices: Mapping[str, float], number: int) -> Purse:
     choices: dict[str, Any] = {"approvals": chance.choice(["exact", "exact", "unlimited"])}
     if atomic is not None:
         choices["execution"] = {"wallet": {"atomic": atomic}}
-    base_fee = _base_fee(sorted(dollars.values()), chance.uniform(0.25, 0.75))
-    return Purse(wallet, amounts, output, choices, base_fee)
+    coins = _coins(sorted(dollars.values()), chance.uniform(0.25, 0.75))
+    return Purse(wallet, amounts, output, choices, model.prices(chance, coins))
 
 
 def _approve(service: Service, chance: random.Random, wallet: Wallet, token: str, amount: int) -> None:
@@ -78,17 +77,9 @@ def _approve(service: Service, chance: random.Random, wallet: Wallet, token: str
             _send(service, wallet, token, APPROVE.encode(spender, given))
 
 
-def _base_fee(dollars: Sequence[float], part: float) -> int:
-    """Return the fee at which about this part of the tokens is worth less than its gas."""
-    threshold = dollars[min(int(part * len(dollars)), len(dollars) - 1)]
-    wei = int(threshold / COIN_DOLLARS * 10**18 / GAS_OF_A_TOKEN)
-    return max(wei - TIP_WEI, LEAST_BASE_FEE)
-
-
-def set_base_fee(service: Service, wei: int) -> None:
-    """Mine a block with this fee: it falls with each block that is almost empty, also with those that are undone."""
-    service.rpc.call("anvil_setNextBlockBaseFeePerGas", hex(wei))
-    service.rpc.call("evm_mine")
+def _coins(dollars: Sequence[float], part: float) -> float:
+    """Return the wei that about this part of the tokens is worth less than."""
+    return dollars[min(int(part * len(dollars)), len(dollars) - 1)] / COIN_DOLLARS * 10**18
 
 
 def _send(service: Service, wallet: Wallet, to: str, data: bytes) -> None:

@@ -42,14 +42,9 @@ def token_economics(token: SweptToken, rates: Rates, transfers: Transfers, fees:
         ideal_output=ideal,
         arriving_output=ideal if ideal is None or kept is None else ideal * kept,
         transfer_tax_bps=None if kept is None else _tax_bps(kept),
-    )
-    return before.at(
-        expected_output=token.expected_output,
-        min_output=token.min_output,
         gas=leg_gas(token.swap),
-        fees=fees,
-        rates=rates,
     )
+    return before.at(expected_output=token.expected_output, min_output=token.min_output, fees=fees, rates=rates)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,12 @@ class Rates:
         price = self.prices.along((self.wrapped, self.output))
         return None if price is None or self.gas_price is None else ceil((gas * self.gas_price + data_fee) * price)
 
+    def share(self, *, gas: int, more_bytes: int) -> int | None:
+        """Return what a token costs in the output that adds this much gas and, beside its leg, so many bytes."""
+        if self.data_fee is None:
+            return None
+        return self.cost(gas=gas, data_fee=self.data_fee.of_token(gas, more_bytes=more_bytes))
+
     def in_coin(self, amount: int) -> int | None:
         """Return an amount of the output in wei, rounded down."""
         price = self.prices.along((self.output, self.wrapped))
@@ -90,6 +96,7 @@ class TokenEconomics:
     price_impact_bps: int | None = None
     transfer_tax_bps: int | None = None
     gas: int = 0  # that it adds to the sweep
+    more_bytes: int = 0  # of its approval or permit, for which a rollup charges
     gas_share: int | None = None
     net_output: int | None = None  # after the fee and the gas that it adds; negative if they take more than there is
     value: int | None = None  # of the expected output
@@ -102,14 +109,13 @@ class TokenEconomics:
         """Whether the user's part of the output is worth less than the gas that the token adds."""
         return self.net_output is not None and self.net_output < 0
 
-    def at(self, *, expected_output: int, min_output: int, gas: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
-        """Return the figures for other outputs of the same amount, and for other gas."""
-        share = None if rates.data_fee is None else rates.cost(gas=gas, data_fee=rates.data_fee.of_token(gas))
+    def at(self, *, expected_output: int, min_output: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
+        """Return the figures for other outputs of the same amount."""
+        share = rates.share(gas=self.gas, more_bytes=self.more_bytes)
         net = None if share is None else fees.floor_of(expected_output) - share
         return replace(
             self,
             price_impact_bps=loss_of(self.arriving_output, expected_output),
-            gas=gas,
             gas_share=share,
             net_output=net,
             value=rates.value(expected_output),

@@ -305,6 +305,14 @@ def approval_limit(approvals_used: Mapping[tuple[str, str], int], approval: Appr
     return UNTRIED_APPROVAL_LIMIT if tried is None else tried * APPROVAL_LIMIT_PERCENT // 100
 
 
+def added_bytes(token: ApprovableToken, way: ExecutionWay) -> int:
+    """Return what the approval or permit of the token adds to the data of a sweep in this way, as ``more_bytes``."""
+    if way.kind is WayKind.PERMITS:
+        return TOKEN_PERMIT_BYTES if token.asset in way.approval_gas else 0
+    approvals = sum(len(one.amounts) for one in way.approvals if one.token == token.asset)
+    return approvals * (BATCHED_CALL_BYTES if way.is_batch else APPROVAL_BYTES)
+
+
 def added_gas(token: ApprovableToken, way: ExecutionWay, leg: int) -> int:
     """Return what a token whose leg uses this much adds to the gas of a sweep in this way."""
     is_signed = way.kind in (WayKind.PERMITS, WayKind.PERMIT2)

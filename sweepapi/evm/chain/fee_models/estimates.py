@@ -31,13 +31,16 @@ class DataFee:
         """Return the fee in wei of a transaction that uses this much gas."""
         return self.fixed + ceil(self.per_gas * gas)
 
-    def of_token(self, gas: int) -> int:
-        """Return the fee in wei that a token adds which uses this much gas."""
-        return self.per_token + ceil(self.per_gas * gas)
+    def of_token(self, gas: int, *, more_bytes: int = 0) -> int:
+        """Return the fee in wei that a token adds which uses this much gas and, beside its leg, so many bytes."""
+        return self.per_token + self._of_bytes(more_bytes) + ceil(self.per_gas * gas)
 
     def with_bytes(self, byte_count: int) -> "DataFee":
         """Return the fee of so many more bytes of calldata, in one transaction or in others."""
-        return replace(self, fixed=self.fixed - (-self.per_token * byte_count // (WORD_BYTES * len(TOKEN_WORDS))))
+        return replace(self, fixed=self.fixed + self._of_bytes(byte_count))
+
+    def _of_bytes(self, byte_count: int) -> int:
+        return -(-self.per_token * byte_count // (WORD_BYTES * len(TOKEN_WORDS)))
 
     def with_more(self, token_count: int) -> "DataFee":
         """Return the fee of a transaction with so many more tokens, or fewer if that is negative."""

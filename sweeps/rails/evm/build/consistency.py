@@ -37,9 +37,7 @@ def _of_value(planned: EvmPlanned, token: EvmToken) -> Iterator[str]:
         return
     if economics.value != rates.value(token.expected_output) or economics.min_value != rates.value(token.min_output):
         yield f"the values of {token.asset} are of other outputs or at other prices"
-    if rates.data_fee is not None and economics.gas_share != rates.cost(
-        gas=economics.gas, data_fee=rates.data_fee.of_token(economics.gas)
-    ):
+    if economics.gas_share != rates.share(gas=economics.gas, more_bytes=economics.more_bytes):
         yield f"the gas of {token.asset} is at another price"
     if economics.gas_share is not None:
         net = planned.fees.floor_of(token.expected_output) - economics.gas_share

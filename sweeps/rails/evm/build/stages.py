@@ -28,7 +28,15 @@ from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.economics import WayCost, sweep_economics, token_economics
 from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
-from sweepapi.evm.worth.ways import ExecutionWay, ExecutionWays, SentGas, WalletAbilities, WayKind, added_gas
+from sweepapi.evm.worth.ways import (
+    ExecutionWay,
+    ExecutionWays,
+    SentGas,
+    WalletAbilities,
+    WayKind,
+    added_bytes,
+    added_gas,
+)
 from sweepapi.fees import FeeRates
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
@@ -208,11 +216,7 @@ class EvmPlanned(PlannedSweep):
         if output is None:
             return token
         economics = token.economics.at(
-            expected_output=output,
-            min_output=token.min_output,
-            gas=token.economics.gas,
-            fees=self.fees,
-            rates=self.rates,
+            expected_output=output, min_output=token.min_output, fees=self.fees, rates=self.rates
         )
         return replace(token, expected_output=output, economics=economics)
 
@@ -221,22 +225,14 @@ class EvmPlanned(PlannedSweep):
 
         ``leg`` is the gas of its only leg, if that was measured.
         """
-        tokens = [
-            token
-            if token.swap is None
-            else replace(
-                token,
-                economics=token.economics.at(
-                    expected_output=token.expected_output,
-                    min_output=token.min_output,
-                    gas=added_gas(token, way, leg_gas(token.swap) if leg is None else leg),
-                    fees=self.fees,
-                    rates=self.rates,
-                ),
-            )
-            for token in self.tokens
-        ]
-        return replace(self, tokens=tokens)
+        return replace(self, tokens=[self._costing(token, way, leg) for token in self.tokens])
+
+    def _costing(self, token: EvmToken, way: ExecutionWay, leg: int | None) -> EvmToken:
+        if token.swap is None:
+            return token
+        gas = added_gas(token, way, leg_gas(token.swap) if leg is None else leg)
+        added = replace(token.economics, gas=gas, more_bytes=added_bytes(token, way))
+        return self.expecting(replace(token, economics=added), token.expected_output)
 
     def _with_tokens(self, tokens: Sequence[EvmToken], *, max_skipped: int) -> "EvmPlanned":
         """Return the planned sweep of other tokens; the joined ones keep their shares of the last hop, or get more."""

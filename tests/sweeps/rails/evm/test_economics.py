@@ -98,7 +98,7 @@ def test_each_amount_of_a_token_has_its_value_in_the_reference() -> None:
 
 def test_another_output_of_the_same_token_changes_what_depends_on_it() -> None:
     gas = leg_gas(IN_POOL)
-    one = economics(token(2 * COIN)).at(expected_output=COIN, min_output=1, gas=gas, fees=FEES, rates=RATES)
+    one = economics(token(2 * COIN)).at(expected_output=COIN, min_output=1, fees=FEES, rates=RATES)
     assert (one.price_impact_bps, one.transfer_tax_bps, one.gas_share) == (5_000, 0, gas)
     assert (one.net_output, one.value, one.min_value) == (COIN * 99 // 100 - gas, COIN * 5 // 2, 2)
 

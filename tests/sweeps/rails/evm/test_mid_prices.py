@@ -199,7 +199,8 @@ def test_a_plan_estimates_what_the_data_costs_and_the_part_of_each_token(
         assert total.gas_share == total.gas * planned.gas_price.wei + total.data_fee
         for token in planned.tokens:
             gas = leg_gas(token.swap) + NEW_APPROVAL
-            assert token.economics.gas_share == gas * planned.gas_price.wei + data_fee.per_token
+            of_token = data_fee.of_token(gas, more_bytes=350)  # with its approval
+            assert token.economics.gas_share == gas * planned.gas_price.wei + of_token > data_fee.per_token
         fees.append(data_fee)
     assert fees[1] == fees[0].with_more(1)
 
