@@ -17,7 +17,7 @@ SPECTACULAR: dict[str, Any] = {
         "200 when it is settled, 202 while it is not; `GET /v2/sweep/status/{sweep_id}` shows the sweep at any "
         "time.\n\n"
         "`POST /v2/sweep/build/{sweep_id}/refresh` offers a sweep again at current prices, under the same signature, "
-        "and `POST /v2/sweep/{sweep_id}/cancel` withdraws one that the user declined.\n\n"
+        "and `POST /v2/sweep/status/{sweep_id}/cancel` withdraws one that the user declined.\n\n"
         "API keys are secrets of your server: no CORS header is sent, and a page calls your own back end. Test keys "
         "(`swp_test_…`) reach only the chains that the status marks as `sandbox`, live keys all others. Each operation "
         "but `getPartner` and `getSandbox` needs the scope that its security requirement names.\n\n"

@@ -61,7 +61,7 @@ def test_a_refusal_reaches_the_page_in_the_envelope(proxy: str) -> None:
         ("GET", "/v2/partner"),
         ("GET", "/v2/ledger/entries"),
         ("GET", "/v2/sweep/history"),
-        ("POST", "/v2/sweep/019bb286-3ae0-7b00-811c-fdc880dd81d4/cancel"),
+        ("POST", "/v2/sweep/status/019bb286-3ae0-7b00-811c-fdc880dd81d4/cancel"),
         ("POST", "/v2/sweep/status/../../partner"),
         ("GET", "/admin/"),
         ("GET", "@evil.example/v2/status"),

@@ -41,7 +41,7 @@ OPERATIONS = [
     ("POST", "/v2/sandbox/rpc/local", "build"),
     ("GET", f"/v2/statements/{MONTH}", "ledger"),
     ("GET", f"/v2/statements/{MONTH}/proof", "ledger"),
-    ("POST", f"/v2/sweep/{ID}/cancel", "build"),
+    ("POST", f"/v2/sweep/status/{ID}/cancel", "build"),
     ("POST", "/v2/sweep/build", "build"),
     ("POST", f"/v2/sweep/build/{ID}/refresh", "build"),
     ("POST", "/v2/sweep/discover", "build"),
@@ -207,7 +207,7 @@ def test_sweeps_of_the_other_mode_look_exactly_like_missing_ones(partner: Partne
     for method, path, body in (
         ("GET", "/v2/sweep/status/{}", ""),
         ("POST", "/v2/sweep/status/{}/confirm", f'{{"txHash": "0x{"ab" * 32}"}}'),
-        ("POST", "/v2/sweep/{}/cancel", "{}"),
+        ("POST", "/v2/sweep/status/{}/cancel", "{}"),
         ("POST", "/v2/sweep/build/{}/refresh", "{}"),
     ):
         answers = {

@@ -30,7 +30,7 @@ OPERATIONS = {
         *("/v2/webhooks", f"/v2/webhooks/{SWEEP_ID}/ping", f"/v2/webhooks/{SWEEP_ID}/replay"),
     ],
     "discover": ["/v2/sweep/discover", "/v1/sweep/discover"],
-    "read": [f"/v2/sweep/status/{SWEEP_ID}/confirm", f"/v2/sweep/{SWEEP_ID}/cancel"],
+    "read": [f"/v2/sweep/status/{SWEEP_ID}/confirm", f"/v2/sweep/status/{SWEEP_ID}/cancel"],
 }
 READS = [
     URL,

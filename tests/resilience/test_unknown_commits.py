@@ -111,6 +111,6 @@ def test_a_confirm_whose_commit_is_unknown_books_once(world: World, executed: tu
 @pytest.mark.parametrize("end", End)
 def test_a_cancel_whose_commit_is_unknown_can_be_repeated(world: World, end: End) -> None:
     sweep_id = world.build()["sweepId"]
-    path = f"/v2/sweep/{sweep_id}/cancel"
+    path = f"/v2/sweep/status/{sweep_id}/cancel"
     assert end_each_commit(world, lambda: world.ask("POST", path, {}), end, then=200) >= 1
     assert value(world, STATUS, sweep_id) == "void"

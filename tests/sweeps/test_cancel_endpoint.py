@@ -1,4 +1,4 @@
-"""POST /v2/sweep/:id/cancel: a partner withdraws a sweep that the user declined."""
+"""POST /v2/sweep/status/:id/cancel: a partner withdraws a sweep that the user declined."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ from tests.sessions import rival_at_the_lock
 
 pytestmark = pytest.mark.django_db
 
-PATH = "/v2/sweep/{sweep_id}/cancel"
+PATH = "/v2/sweep/status/{sweep_id}/cancel"
 UNKNOWN = "0197a3c4-5d6e-7f80-9a1b-2c3d4e5f6071"
 CLOSED = {"is_open": False, "closed_at": timezone.now(), "next_check_at": None}
 

@@ -54,7 +54,7 @@ def post(api: Client, path: str, body: object | None = None, **headers: str) -> 
 
 
 def cancel(fixture: Fixture, sweep: Sweep, body: object | None = None, **headers: str) -> Any:
-    return post(fixture("api"), f"/v2/sweep/{sweep.id}/cancel", body, **headers)
+    return post(fixture("api"), f"/v2/sweep/status/{sweep.id}/cancel", body, **headers)
 
 
 def refresh(app: PartnerApp, built: dict[str, Any]) -> Any:
@@ -182,7 +182,7 @@ def idempotency_key_reused(fixture: Fixture) -> Any:
 @provokes
 def idempotency_in_progress(fixture: Fixture) -> Any:
     sweep = SweepFactory.create(partner=fixture("partner"))
-    path = f"/v2/sweep/{sweep.id}/cancel"
+    path = f"/v2/sweep/status/{sweep.id}/cancel"
     idempotency.claim(partner_id=sweep.partner_id, mode=Mode.TEST, path=path, key="one", body={})
     return cancel(fixture, sweep, **{"Idempotency-Key": "one"})
 

@@ -123,8 +123,8 @@ OF_A_SWEEP: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/v2/sweep/status/{}/receipt", {}),
     ("POST", "/v2/sweep/status/{}/confirm", HASH),
     ("POST", "/v2/sweep/build/{}/refresh", {}),
-    ("POST", "/v2/sweep/{}/cancel", {}),
-    ("POST", "/v2/sweep/{}/cancel", {"onChain": True}),
+    ("POST", "/v2/sweep/status/{}/cancel", {}),
+    ("POST", "/v2/sweep/status/{}/cancel", {"onChain": True}),
 ]
 
 

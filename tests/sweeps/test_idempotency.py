@@ -28,7 +28,7 @@ from tests.partner_app import BUILD, PartnerApp, details_of, error_of
 
 pytestmark = pytest.mark.django_db
 
-REFRESH, CANCEL = "/v2/sweep/build/{sweep_id}/refresh", "/v2/sweep/{sweep_id}/cancel"
+REFRESH, CANCEL = "/v2/sweep/build/{sweep_id}/refresh", "/v2/sweep/status/{sweep_id}/cancel"
 KEY = "0197a3c4-5d6e-7f80-9a1b-2c3d4e5f6071"
 IN_PROGRESS, REUSED = (409, "idempotency_in_progress"), (409, "idempotency_key_reused")
 SECOND = timedelta(seconds=1)

@@ -79,7 +79,7 @@ class Sweeper:
 
     def cancel(self, built: Built, *, on_chain: bool) -> Reply:
         sweep = built["sweepId"]
-        return self.api.post("cancel", f"/v2/sweep/{sweep}/cancel", {"onChain": on_chain}, sweep=sweep)
+        return self.api.post("cancel", f"/v2/sweep/status/{sweep}/cancel", {"onChain": on_chain}, sweep=sweep)
 
     def refresh(self, built: Built) -> Built:
         """Return a new offer of the same sweep, or the old one."""

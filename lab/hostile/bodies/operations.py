@@ -98,7 +98,7 @@ def operations() -> list[Operation]:
         post(name="buildSweep", path="/v2/sweep/build", largest=_build()),
         post(name="discoverWalletTokens", path="/v2/sweep/discover", largest=_discover()),
         post(name="refreshSweep", path=f"/v2/sweep/build/{_ID}/refresh", largest={}),
-        post(name="cancelSweep", path=f"/v2/sweep/{_ID}/cancel", largest={"onChain": True}),
+        post(name="cancelSweep", path=f"/v2/sweep/status/{_ID}/cancel", largest={"onChain": True}),
         post(name="confirmSweep", path=f"/v2/sweep/status/{_ID}/confirm", largest=_confirm()),
         post(name="discoverTokens", path="/v1/sweep/discover", largest={"wallet": _KEY, "outputMint": _KEY}),
         post(name="buildSolanaSweep", path="/v1/sweep/build", largest=_solana_build()),
