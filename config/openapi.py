@@ -12,7 +12,8 @@ SPECTACULAR: dict[str, Any] = {
         "the fewest prompts first.\n"
         "2. Take the first one that the user's wallet supports. If it has `calls`, pass these to `wallet_sendCalls` "
         "(EIP-5792). Otherwise the user sends its `approvals`, signs its `typedData`, and sends its `transaction`, "
-        "into whose `data` you copy the signatures as `signatureParts` says.\n"
+        "into whose `data` you copy the signatures as `signatureParts` says; or "
+        "`POST /v2/sweep/status/{sweep_id}/finalize` does that, and verifies them before anything is sent.\n"
         "3. `POST /v2/sweep/status/{sweep_id}/confirm` with the hash, or with the answer of `wallet_getCallsStatus`: "
         "200 when it is settled, 202 while it is not; `GET /v2/sweep/status/{sweep_id}` shows the sweep at any "
         "time.\n\n"
@@ -22,11 +23,12 @@ SPECTACULAR: dict[str, Any] = {
         "(`swp_test_…`) reach only the chains that the status marks as `sandbox`, live keys all others. Each operation "
         "but `getPartner` and `getSandbox` needs the scope that its security requirement names.\n\n"
         "Build, refresh and cancel can be repeated under an `Idempotency-Key`. Repeat a confirm that was not answered "
-        "as it was: a hash that is reported twice is stored once. The codes of failures are explained at "
-        "[/docs/errors](/docs/errors).\n\n"
+        "as it was: a hash that is reported twice is stored once. So with a finalization, which stores nothing. The "
+        "codes of failures are explained at [/docs/errors](/docs/errors).\n\n"
         "A key may send 20 builds a second (60 at once), 5 discoveries (15 at once) and 100 other requests (300 at "
         "once), all keys of a partner together four times as many, unless we agreed on other limits. Quotes, "
-        "refreshes, requests to the sandbox, and new endpoints, pings and replays of webhooks count as builds. "
+        "refreshes, finalizations, requests to the sandbox, and new endpoints, pings and replays of webhooks count as "
+        "builds. "
         "10 bodies a second (30 at once) may be refused with 400, 413 or 415; after that a key waits before it sends "
         "another one. A refusal shows the first 32 problems, and its message says if there are more. An address that "
         "sends many wrong keys gets 429 instead of 401; the right key always works. "
@@ -117,6 +119,7 @@ SPECTACULAR: dict[str, Any] = {
         "WalletAtomic": ["supported", "ready", "unsupported"],
         "GasPayer": ["sponsored"],
         "SimulationStatus": ["ok", "reverted", "skipped"],
+        "SignedExecution": "sweeps.rails.evm.serializers.finalize.SIGNED_EXECUTIONS",
         "AccountCode": ["none", "contract", "delegated"],
         "SendCallsVersion": ["2.0.0"],
         "WebhookTiming": "partners.webhooks.models.WebhookEndpoint.Timing",

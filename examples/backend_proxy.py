@@ -19,7 +19,9 @@ SWEEP_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 # What a page may do. A page does not list all sweeps, cancel, or read the ledger: these are for your own people.
 ALLOWED = {
     "GET": re.compile(rf"/v2/status|/v2/sweep/status/{SWEEP_ID}"),
-    "POST": re.compile(rf"/v2/sweep/(?:discover|quote|build|build/{SWEEP_ID}/refresh|status/{SWEEP_ID}/confirm)"),
+    "POST": re.compile(
+        rf"/v2/sweep/(?:discover|quote|build|build/{SWEEP_ID}/refresh|status/{SWEEP_ID}/(?:finalize|confirm))"
+    ),
 }
 PASSED_BACK = ("Content-Type", "Retry-After", "X-Request-Id")
 

@@ -198,6 +198,18 @@ class Uneconomic(SweepApiError):
     """The sweep costs its user more than it brings; details has each way to execute it. acceptUneconomic allows it."""
 
 
+class SignatureInvalid(SweepApiError):
+    """A signature is not the wallet's of what this sweep has it sign; details says whose it is, if that can be told."""
+
+
+class WouldRevert(SweepApiError):
+    """The signatures are good, but the transaction would revert now; details says why."""
+
+
+class ExecutionNotOffered(SweepApiError):
+    """The sweep's newest offer can't be executed in this way."""
+
+
 class RateLimited(SweepApiError):
     """Too many requests; wait for the seconds in Retry-After."""
 

@@ -23,6 +23,7 @@ urlpatterns = [
     path("v2/sweep/build/<str:sweep_id>/refresh", SweepViewSet.as_view({"post": "refresh"})),
     path("v2/sweep/status/<str:sweep_id>", SweepViewSet.as_view({"get": "retrieve"})),
     path("v2/sweep/status/<str:sweep_id>/cancel", SweepViewSet.as_view({"post": "cancel"})),
+    path("v2/sweep/status/<str:sweep_id>/finalize", SweepViewSet.as_view({"post": "finalize"})),
     path(
         "v2/sweep/status/<str:sweep_id>/confirm",
         SweepViewSet.as_view({"post": "confirm"}, parser_classes=[ConfirmParser]),

@@ -19,15 +19,16 @@ RAILS: dict[str, Rail] = {rail.name: rail for rail in _ALL}
 # By their names in SERVICE_EVM_BUILD_MODE and in the API.
 BY_MODE: dict[str, Rail] = {rail.mode: rail for rail in _ALL}
 EVM_BY_MODE: dict[str, EvmRail] = {rail.mode: rail for rail in _EVM}
-LOG_FOLLOWER = LogFollower({rail.name: rail for rail in _EVM})
+EVM_RAILS: dict[str, EvmRail] = {rail.name: rail for rail in _EVM}
+LOG_FOLLOWER = LogFollower(EVM_RAILS)
 read_blocks = block_reading.read  # only sweeps on EVM chains await the finality of their blocks
-EVM_AUDITOR = EvmAuditor({rail.name: rail for rail in _EVM})
+EVM_AUDITOR = EvmAuditor(EVM_RAILS)
 # By the namespaces of their networks.
 _AUDITORS: dict[str, Auditor] = {"eip155": EVM_AUDITOR, "solana": SolanaAuditor()}
 V2_MODES = tuple(EVM_BY_MODE)
 FALLBACK = EvmV4.mode
 # The rails whose sweeps /v2 shows; all of them answer in the same shapes.
-V2_RAILS = tuple(rail.name for rail in _EVM)
+V2_RAILS = tuple(EVM_RAILS)
 V2: EvmShapes = _EVM[0].present
 # The rails whose sweeps /v1 shows: those whose partners are paid later.
 V1_RAILS = (SolanaV1.name, EvmV4.name)

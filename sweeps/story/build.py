@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.db import transaction
-from django.utils import timezone
 
 from partners.models import Partner
-from sweepapi.errors import InsufficientOutput, NewBuildRequired, SweepExpired, SweepVoid, TooManyOffers
+from sweepapi.errors import InsufficientOutput, NewBuildRequired, TooManyOffers
 from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
 from sweepapi.postgres.clock import database_time
@@ -19,7 +18,7 @@ from sweeps.serializers.rendering import rendered
 from sweeps.store import transitions
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
-from sweeps.story.decided import refuse_decided
+from sweeps.story.decided import refuse_unexecutable
 
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
 MAX_OFFERS = 30
@@ -72,11 +71,7 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
 
 
 def _require_renewable(sweep: Sweep) -> None:
-    refuse_decided(sweep)
-    if sweep.cancellation_requested_at is not None:
-        raise SweepVoid("The sweep is being cancelled on chain; build a new one.")
-    if sweep.deadline <= timezone.now():
-        raise SweepExpired
+    refuse_unexecutable(sweep)
     if sweep.offers.count() >= MAX_OFFERS:
         raise TooManyOffers
 

@@ -1,5 +1,7 @@
 """Refuses requests about a sweep whose outcome is decided."""
 
+from django.utils import timezone
+
 from sweepapi.errors import FieldError, SweepAlreadyConfirmed, SweepExpired, SweepFailed, SweepVoid
 from sweeps.models import Sweep, SweepStatus, SweepTransaction
 
@@ -17,6 +19,15 @@ def refuse_decided(sweep: Sweep) -> None:
             raise already_confirmed(accepted.tx_hash)
     if sweep.status == SweepStatus.FAILED and not sweep.is_open:
         raise SweepFailed
+
+
+def refuse_unexecutable(sweep: Sweep) -> None:
+    """Raise the error of a sweep that the user can't execute any more, or is not to."""
+    refuse_decided(sweep)
+    if sweep.cancellation_requested_at is not None:
+        raise SweepVoid("The sweep is being cancelled on chain; build a new one.")
+    if sweep.deadline <= timezone.now():
+        raise SweepExpired
 
 
 def already_confirmed(tx_hash: str) -> SweepAlreadyConfirmed:

@@ -20,6 +20,7 @@ from sweeps.status_objects import status_objects
 from sweeps.story.build import build_sweep, quote_sweep, renew_offer
 from sweeps.story.confirm import confirm_sweep
 from sweeps.story.discovery import discover_tokens
+from sweeps.story.finalizing import finalize_sweep
 from sweeps.story.reach import sweep_of_partner
 from sweeps.story.withdrawal import cancel_sweep
 from sweeps.views.serializers.confirming import ConfirmRequestSerializer
@@ -48,15 +49,17 @@ class SweepViewSet(StoredSweepViewSet):
         "build": "build",
         "refresh": "build",
         "cancel": "build",
+        "finalize": "build",
         "confirm": "confirm",
     }
-    policies = {"discover": DISCOVER, "quote": BUILD, "build": BUILD, "refresh": BUILD}
+    policies = {"discover": DISCOVER, "quote": BUILD, "build": BUILD, "refresh": BUILD, "finalize": BUILD}
     bodies = {
         "discover": EvmDiscoverRequestSerializer,
         "quote": BuildRequestSerializer,
         "build": BuildRequestSerializer,
         "refresh": EmptyRequestSerializer,
         "cancel": CancelRequestSerializer,
+        "finalize": V2.finalize_request,
         "confirm": ConfirmRequestSerializer,
     }
 
@@ -167,6 +170,31 @@ class SweepViewSet(StoredSweepViewSet):
             on_chain=body.validated_data["onChain"],
             answered=lambda sweep: answer(status_objects([sweep.id])[sweep.id]),
         )
+
+    @extend_schema(
+        operation_id="finalizeSweep",
+        summary="Complete the transaction with what the wallet signed",
+        parameters=[SWEEP_ID],
+        tags=[TAG],
+        request=V2.finalize_request,
+        responses={200: V2.finalized, **failures("finalizeSweep")},
+    )
+    def finalize(self, request: Request, sweep_id: str) -> Response:
+        """Verify signatures in any spelling, and return the transaction of the newest offer with them, ready to send.
+
+        This is optional: `signatureParts` says how to complete the transaction yourself. Here signatures are brought
+        into the form that contracts take, verified as the contracts will, by the account's code if it has some, and the
+        finished transaction is simulated and its gas limit measured. A refusal says whose signature it is, and, if that
+        can be found out, what was signed instead. Send missing approvals first.
+
+        Signatures are neither stored nor logged. So there is no `Idempotency-Key`; the request can be repeated.
+        """
+        body = V2.finalize_request(data=request.data)
+        body.is_valid(raise_exception=True)
+        sweep = sweep_of_partner(requester_of(request), sweep_id_of(sweep_id), rails=self.rails)
+        with outside_place(requester_of(request)):
+            finalized = finalize_sweep(networks.current(), sweep, V2.signed(body.validated_data))
+        return Response(rendered(V2.finalized, finalized))
 
     @extend_schema(
         operation_id="confirmSweep",

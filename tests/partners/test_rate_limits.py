@@ -27,6 +27,7 @@ DEADLINE_SECONDS = shared_buckets.TIMEOUT_SECONDS
 OPERATIONS = {
     "build": [
         *("/v2/sweep/build", "/v2/sweep/quote", f"/v2/sweep/build/{SWEEP_ID}/refresh", "/v1/sweep/build"),
+        f"/v2/sweep/status/{SWEEP_ID}/finalize",
         *("/v2/webhooks", f"/v2/webhooks/{SWEEP_ID}/ping", f"/v2/webhooks/{SWEEP_ID}/replay"),
     ],
     "discover": ["/v2/sweep/discover", "/v1/sweep/discover"],

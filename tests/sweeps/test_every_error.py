@@ -21,6 +21,7 @@ from sweepapi import networks
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.budgets import MAX_BODY_BYTES
 from sweepapi.errors import BadGateway, GatewayTimeout, RequestTimeout, SweepApiError
+from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
 from sweepapi.modes import Mode
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.models import Sweep
@@ -59,6 +60,12 @@ def cancel(fixture: Fixture, sweep: Sweep, body: object | None = None, **headers
 
 def refresh(app: PartnerApp, built: dict[str, Any]) -> Any:
     return post(app.api, f"/v2/sweep/build/{built['sweepId']}/refresh")
+
+
+def finalize(fixture: Fixture, execution: str, signature: str, **build: Any) -> Any:
+    app: PartnerApp = fixture("app")
+    path = f"/v2/sweep/status/{app.build(**build)['sweepId']}/finalize"
+    return post(app.api, path, {"execution": execution, "signatures": [signature]})
 
 
 def closed(fixture: Fixture, status: str) -> Sweep:
@@ -283,6 +290,23 @@ def transaction_reverted(fixture: Fixture) -> Any:
     app = fixture("app")
     built = app.build()
     return app.post_confirm(built["sweepId"], app.chain.sign_and_send(app.user, built))  # without its approval
+
+
+@provokes
+def signature_invalid(fixture: Fixture) -> Any:
+    return finalize(fixture, "permit2", "0x" + "11" * 65)
+
+
+@provokes
+def would_revert(fixture: Fixture) -> Any:
+    app = fixture("app")
+    app.chain.put_code(app.user.address, ACCEPTS_SIGNATURES.removeprefix("0x"))
+    return finalize(fixture, "permit2", "0x11")  # without its approval
+
+
+@provokes
+def execution_not_offered(fixture: Fixture) -> Any:
+    return finalize(fixture, "permits", "0x11", units={"LINK": 1})
 
 
 # --- the market, the wallet, and what we depend on --------------------------------------------------------------------

@@ -32,7 +32,12 @@ HASH = {"txHash": "0x" + "ab" * 32}
 VALUE = re.compile(r"'[0-9a-f]{8}-?[0-9a-f-]{23,27}'|'\d{4}-\d\d-\d\dT[^']+'|\"s\d+_x\d+\"")
 PATH_PARAMETER = re.compile(r"\{\w+\}")
 # What is sent where an empty body is refused, by the end of the path.
-BODY_BY_ENDING: dict[str, dict[str, Any]] = {"confirm": HASH, "replay": {"since": "2026-01-31T12:00:00Z"}}
+SIGNED = {"execution": "permit2", "signatures": ["0x11"]}
+BODY_BY_ENDING: dict[str, dict[str, Any]] = {
+    "confirm": HASH,
+    "finalize": SIGNED,
+    "replay": {"since": "2026-01-31T12:00:00Z"},
+}
 
 
 class Operation(NamedTuple):
@@ -123,6 +128,7 @@ OF_A_SWEEP: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/v2/sweep/status/{}/receipt", {}),
     ("POST", "/v2/sweep/status/{}/confirm", HASH),
     ("POST", "/v2/sweep/build/{}/refresh", {}),
+    ("POST", "/v2/sweep/status/{}/finalize", SIGNED),
     ("POST", "/v2/sweep/status/{}/cancel", {}),
     ("POST", "/v2/sweep/status/{}/cancel", {"onChain": True}),
 ]

@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 from dev.chain.chains_file import CHAIN
+from sweepapi.evm.contracts.batch import MAX_LEGS
 from sweepapi.evm.encoding.addresses import NATIVE_COIN, eip55
+from sweepapi.evm.wallet.signatures import MAX_SIGNATURE_BYTES
 
 MAX_TOKENS, MAX_ASSETS, MAX_RECEIPTS, LOGS_A_RECEIPT = 30, 500, 10, 20
 _ID = "019bb286-3ae0-7b00-811c-fdc880dd81d4"
@@ -82,6 +84,11 @@ def _confirm() -> dict[str, Any]:
     return {"callsStatus": {"version": "2.0.0", "id": _HASH, "chainId": "0x7a69", "status": 200, "receipts": receipts}}
 
 
+def _finalize() -> dict[str, Any]:
+    members = {"_type": "signature", "networkV": None, "r": _HASH, "s": _HASH, "v": 27, "yParity": 0}
+    return {"execution": "permits", "signatures": [*[members] * MAX_LEGS, "0x" + "ab" * MAX_SIGNATURE_BYTES]}
+
+
 def operations() -> list[Operation]:
     """Return all; those of one object name one that does not exist, which is looked up only for a valid body."""
     post = partial(Operation, method="POST")
@@ -99,6 +106,7 @@ def operations() -> list[Operation]:
         post(name="discoverWalletTokens", path="/v2/sweep/discover", largest=_discover()),
         post(name="refreshSweep", path=f"/v2/sweep/build/{_ID}/refresh", largest={}),
         post(name="cancelSweep", path=f"/v2/sweep/status/{_ID}/cancel", largest={"onChain": True}),
+        post(name="finalizeSweep", path=f"/v2/sweep/status/{_ID}/finalize", largest=_finalize()),
         post(name="confirmSweep", path=f"/v2/sweep/status/{_ID}/confirm", largest=_confirm()),
         post(name="discoverTokens", path="/v1/sweep/discover", largest={"wallet": _KEY, "outputMint": _KEY}),
         post(name="buildSolanaSweep", path="/v1/sweep/build", largest=_solana_build()),

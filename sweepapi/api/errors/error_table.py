@@ -16,10 +16,11 @@ OF_WEBHOOK = (*OF_WEBHOOK_WITH_BODY, "getWebhook", "deleteWebhook", "listWebhook
 WEBHOOKS_WITH_BODY = ("createWebhook", *OF_WEBHOOK_WITH_BODY)
 SANDBOX_WITH_BODY = ("advanceSandbox", "fundSandboxWallet")
 WITH_BODY = (
-    *(*BUILDS, "refreshSweep", "cancelSweep", "confirmSweep"),
+    *(*BUILDS, "refreshSweep", "cancelSweep", "finalizeSweep", "confirmSweep"),
     *(*DISCOVERIES, *WEBHOOKS_WITH_BODY, *SANDBOX_WITH_BODY),
 )
-OF_PENDING = ("refreshSweep", "cancelSweep", "confirmSweep")
+OF_PENDING = ("refreshSweep", "cancelSweep", "finalizeSweep", "confirmSweep")
+READING_A_CHAIN = (*BUILDS, "refreshSweep", "finalizeSweep")
 REPEATABLE = ("buildSweep", "buildSolanaSweep", "refreshSweep", "cancelSweep")  # under an Idempotency-Key
 LISTING = ("listSweeps", "listSweepsV1", "listLedgerEntries")
 STATEMENTS = ("getStatement", "getStatementProof")
@@ -105,9 +106,10 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         ),
     ),
     errors.SweepExpired: ErrorRow("sweep_expired", 409, operations=OF_PENDING),
-    errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("refreshSweep", "confirmSweep")),
+    errors.SweepVoid: ErrorRow("sweep_void", 409, operations=("refreshSweep", "finalizeSweep", "confirmSweep")),
     errors.SweepFailed: ErrorRow("sweep_failed", 409, operations=OF_PENDING),
-    errors.NewBuildRequired: ErrorRow("new_build_required", 409, operations=("refreshSweep",)),
+    errors.NewBuildRequired: ErrorRow("new_build_required", 409, operations=("refreshSweep", "finalizeSweep")),
+    errors.ExecutionNotOffered: ErrorRow("execution_not_offered", 409, operations=("finalizeSweep",)),
     errors.TooManyOffers: ErrorRow("too_many_offers", 409, operations=("refreshSweep",)),
     errors.TooManyCandidates: ErrorRow("too_many_candidates", 409, operations=("confirmSweep",)),
     errors.SweepNotVoidable: ErrorRow("sweep_not_voidable", 409, operations=("cancelSweep",)),
@@ -176,6 +178,23 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=("buildSolanaSweep",),
         example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports for fees and rent, and has 0."),
     ),
+    errors.SignatureInvalid: ErrorRow(
+        "signature_invalid",
+        422,
+        operations=("finalizeSweep",),
+        example=FieldError("signatures[0]", "recovered_address", "0xC45AbE1c48539b9D69801EF05c5dB34155fe45CF"),
+    ),
+    errors.WouldRevert: ErrorRow(
+        "would_revert",
+        422,
+        retryable=True,
+        operations=("finalizeSweep",),
+        example=FieldError(
+            "transaction",
+            "reverted",
+            "Permit2 could not take a token: its allowance or the user's balance is too low.",
+        ),
+    ),
     errors.RateLimited: ErrorRow("rate_limited", 429, retryable=True, operations=WITH_KEY),
     errors.InternalError: ErrorRow("internal_error", 500, retryable=True, operations=EVERY),
     # Of the proxy in front of us, config/nginx/nginx.conf; so are some answers with 408, 413 and 429.
@@ -184,10 +203,10 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.ServiceUnavailable: ErrorRow("service_unavailable", 503, retryable=True, operations=EVERY),
     errors.TooManyExports: ErrorRow("too_many_exports", 503, retryable=True, operations=("listLedgerEntries",)),
     errors.TooManyAtOnce: ErrorRow(
-        "too_many_at_once", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *SANDBOX_WITH_BODY)
+        "too_many_at_once", 503, retryable=True, operations=(*READING_A_CHAIN, *DISCOVERIES, *SANDBOX_WITH_BODY)
     ),
     errors.ChainUnavailable: ErrorRow(
-        "chain_unavailable", 503, retryable=True, operations=(*BUILDS, "refreshSweep", *DISCOVERIES, *SANDBOX_WITH_BODY)
+        "chain_unavailable", 503, retryable=True, operations=(*READING_A_CHAIN, *DISCOVERIES, *SANDBOX_WITH_BODY)
     ),
     errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
     errors.BuildDisabled: ErrorRow(

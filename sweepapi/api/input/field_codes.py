@@ -52,6 +52,13 @@ FIELD_CODES = {
     "inconsistent": "The amounts in the event contradict the signed fee.",
     "used": "Another transaction has already executed the sweep.",
     "reverted": "`message` is the decoded revert reason of the transaction, `field` the token that caused it.",
+    "not_approved": "Permit2 may not take the token yet: send the approval that `issues.allowance` of the build names.",
+    "wrong_signer": "The signature is not that of the wallet's key.",
+    "not_a_key_signature": "The wallet has no code, and these bytes are not a signature of a key.",
+    "not_deployed": "The signature is for an account that is not deployed yet (ERC-6492), which Permit2 can't verify.",
+    "refused_by_account": "The wallet's code refuses the signature (EIP-1271).",
+    "recovered_address": "`message` is the address that the signature recovers to, if it is of what was to be signed.",
+    "signed_instead": "`message` is what the wallet signed instead, which was found out by trying.",
 }
 
 # DRF's own codes, by the more general one that callers see.

@@ -225,3 +225,18 @@ def signature_parts(calldata: bytes, permits: int) -> Iterator[SignaturePart]:
         yield SignaturePart(i, WORD, WORD, s)
         yield SignaturePart(i, 2 * WORD, 1, v + WORD - 1)
     yield SignaturePart(permits, 0, SIGNATURE_BYTES, end)
+
+
+def with_signatures(calldata: bytes, *, permits: Sequence[bytes], signature: bytes) -> bytes:
+    """Return the call with signatures in place of their placeholders.
+
+    Those of tokens' permits have 65 bytes each; the Permit2 signature has any length, and its word of length precedes
+    it.
+    """
+    data = bytearray(calldata)
+    for part in signature_parts(calldata, len(permits)):
+        if part.signature < len(permits):
+            taken = permits[part.signature][part.start : part.start + part.length]
+            data[part.offset : part.offset + part.length] = taken
+    before = data[: signature_offset(calldata) - WORD]
+    return bytes(before) + len(signature).to_bytes(WORD, "big") + signature + bytes(-len(signature) % WORD)

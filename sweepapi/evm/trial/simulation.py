@@ -151,6 +151,20 @@ def _batch_used(answers: Sequence[list[TriedResult] | CallFailedError]) -> int |
     return results[0].gas_used if results and results[0].succeeded else None
 
 
+def one_call(*, sender: str, call: TriedCall) -> Call:
+    """Return the request whose result is what becomes of one transaction, with the logs of the contract it calls.
+
+    It pays no gas.
+    """
+    block = {"blockStateCalls": [{"calls": [_transaction(sender, call, None)]}]}
+
+    def decode(value: object) -> TriedResult:
+        (result,) = _results(value, 1, call.to, sender)
+        return result
+
+    return Call(METHOD, (block, "latest"), decode, ErrorPolicy.ANY)
+
+
 def _is_list(value: object) -> bool:
     if not isinstance(value, list):
         raise BadResponseError("expected simulated blocks")

@@ -79,6 +79,10 @@ class SweepGas:
             least = self.tried_least * (100 + MARGIN_PERCENT) // 100
         return min(least + self.untried + self.deeper(self._walks), TRANSACTION_CAP)
 
+    def limit_of_signed(self, least: int) -> int:
+        """Return the limit to send a signed transaction with that goes through with this one."""
+        return min(least * (100 + MARGIN_PERCENT) // 100 + self.deeper(self._walks), TRANSACTION_CAP)
+
     def limit(self, *, token_permits: int = 0) -> int:
         """Return the limit to send the sweep with under the user's Permit2 signature, after permits of tokens."""
         signed = self._permit2 + TOKEN_PERMIT * token_permits + (CONTRACT_SIGNATURE if self.has_code else 0)

@@ -6,6 +6,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from sweepapi.evm.tokens.erc20 import MAX_NAME_CHARACTERS
+from sweepapi.evm.tokens.token_permits import PermitKind
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
 from sweepapi.postgres.triggers import append_only
 from sweeps.models import Offer, Sweep, SweepToken
@@ -31,6 +33,7 @@ class Leg(models.Model):
     expected_output = Uint256Field()  # zero if it is dropped
     min_output = Uint256Field()  # as above
     least_wrapped = Uint256Field(null=True, blank=True)  # what its pool must pay; null unless joined through a pool
+    price_limit = Uint256Field()  # at which its pool is to stop, as ``batch.BatchHop`` has it; zero for none
     exchange = models.CharField(max_length=32, blank=True)  # the venue or router; blank where nothing is swapped
     kind = models.CharField(max_length=32, blank=True)  # as above
     target = AddressField(null=True, blank=True)  # the pool or router; null where nothing is swapped
@@ -58,6 +61,27 @@ class Leg(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hop} at {self.target}"
+
+
+class LegPermit(models.Model):
+    """The token's own permit that the user may sign in an offer instead of sending an approval of Permit2."""
+
+    leg = models.OneToOneField(Leg, on_delete=models.PROTECT, related_name="permit")
+    kind = models.CharField(max_length=16)  # the name of a ``PermitKind``
+    name = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True)  # of the token, in the domain that is signed
+    version = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True)  # as above
+    nonce = Uint256Field()  # of the user, at the token
+
+    class Meta:
+        triggers: ClassVar = append_only()
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="leg_permit_kind_known", condition=Q(kind__in=[kind.name for kind in PermitKind])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"permit {self.nonce} of {self.name}"
 
 
 class LastHop(models.Model):

@@ -1,5 +1,6 @@
 """What a rail on an EVM chain owes beyond the protocol of all rails, for the shapes of ``/v2``."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -8,10 +9,13 @@ from rest_framework.serializers import Serializer
 from partners.models import Partner
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.networks import Networks
+from sweeps.models import Sweep
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.rail import Rail
 from sweeps.protocol.request import DiscoverRequest
 from sweeps.rails.evm.discover.found import EvmDiscovery
+from sweeps.rails.evm.finalize.finalizing import FinalizedSweep, Signed
+from sweeps.rails.evm.finalize.stored_offer import Issuer
 from sweeps.rails.evm.follow.emitted import Emitted
 from sweeps.rails.evm.follow.followed import ContractTerms
 from sweeps.store.stored import StoredSweep
@@ -31,12 +35,27 @@ class EvmShapes(Presentation, Protocol):
         ...
 
     @property
+    def finalize_request(self) -> type[Serializer[Any]]:
+        """The serializer of the body of a request to finalize."""
+        ...
+
+    @property
+    def signed(self) -> Callable[[Mapping[str, Any]], Signed]:
+        """Returns what a validated body has that was signed."""
+        ...
+
+    @property
+    def finalized(self) -> type[Serializer[Any]]:
+        """The serializer of a ``FinalizedSweep``."""
+        ...
+
+    @property
     def refreshed(self) -> type[Serializer[Any]]:
         """The serializer of the answer to a refresh, for its documentation."""
         ...
 
 
-class EvmRail(Rail, Protocol):
+class EvmRail(Rail, Issuer, Protocol):
     """A version of our contract."""
 
     @property
@@ -59,6 +78,10 @@ class EvmRail(Rail, Protocol):
 
     def discover(self, *, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:
         """Read a wallet, and try the sale of each of its tokens; raises the errors of a build."""
+        ...
+
+    def finalize(self, registry: Networks, sweep: Sweep, signed: Signed) -> FinalizedSweep:
+        """Return the transaction of a sweep's newest offer with the user's signatures; see ``finalizing``."""
         ...
 
     def execution_id(self, topic: str) -> str:

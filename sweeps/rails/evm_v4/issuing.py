@@ -97,10 +97,11 @@ def _trial(sweep_id: UUID) -> Trial:
         order = _order(attempt, route, sweep_id)
         return v4.sweep_arguments(route=route, order=order, permission=unsigned_permission(attempt))
 
-    return Trial(arguments, v4.ENTRY_POINTS, _gross_output, codes={})
+    return Trial(arguments, v4.ENTRY_POINTS, gross_output, codes={})
 
 
-def _gross_output(log: Log) -> int | None:
+def gross_output(log: Log) -> int | None:
+    """Return what an executed sweep gave before the fee, from its event; None for another log."""
     event = v4.decode_executed(log)
     return None if event is None else event.gross_output
 
@@ -137,7 +138,13 @@ def issue(
         identities=[Identity(planned.contract, order.sweep_ref, range(len(planned.tokens)), min_gross)],
         deadline=deadline_of(permission),
         route=route,
-        permit=permit_of(planned, permission, order.witness),
+        permit=permit_of(
+            planned.tokens,
+            chain=planned.market.chain,
+            contract=planned.contract,
+            permission=permission,
+            witness=order.witness,
+        ),
         permission=permission,
         call=call_of(planned, contract_name=v4.CONTRACT_NAME, function=v4.SWEEP, arguments=arguments),
         entry_points=v4.ENTRY_POINTS,

@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from sweepapi.errors import SweepNotCancellable
-from sweepapi.evm.contracts.v4 import EXECUTED_TOPIC, decode_executed
+from sweepapi.evm.contracts.v4 import ENTRY_POINTS, EXECUTED_TOPIC, decode_executed
 from sweepapi.evm.deployment.specification import V4
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.networks import Networks
 from sweeps.rails.evm.base import EvmBase
 from sweeps.rails.evm.build import storing
 from sweeps.rails.evm.follow.emitted import Emitted, EmittedOutcome, facts
-from sweeps.rails.evm_v4 import issuing
+from sweeps.rails.evm_v4 import issuing, stored
 from sweeps.rails.evm_v4.presenting import V4Presentation
 from sweeps.rails.evm_v4.terms import V4Terms, sweep_id_of
 from sweeps.store.stored import StoredSweep
@@ -24,12 +24,16 @@ class EvmV4(EvmBase):
     contract_version = "v4"
     contract_name = V4
     event_topics = (EXECUTED_TOPIC,)
+    entry_points = ENTRY_POINTS
     present = V4Presentation()
 
     plan = staticmethod(issuing.plan_v4)
     discover = staticmethod(issuing.discover_v4)
     issue = staticmethod(issuing.issue)
     store = staticmethod(storing.store)
+    witness_of = staticmethod(stored.witness_of)
+    arguments_of = staticmethod(stored.arguments_of)
+    gross_output = staticmethod(issuing.gross_output)
     terms = staticmethod(V4Terms.of)
 
     def execution_id(self, topic: str) -> str:

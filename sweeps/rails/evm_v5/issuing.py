@@ -122,10 +122,11 @@ def _trial(planned: EvmPlanned, nonce: int, *, signer: str) -> Trial:
         )
         return v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
 
-    return Trial(arguments, v5.ENTRY_POINTS, _gross_output, {signer: ACCEPTS_SIGNATURES})
+    return Trial(arguments, v5.ENTRY_POINTS, gross_output, {signer: ACCEPTS_SIGNATURES})
 
 
-def _gross_output(log: Log) -> int | None:
+def gross_output(log: Log) -> int | None:
+    """Return what an executed sweep gave before the fee, from its event; None for another log."""
     event = v5.decode_executed(log)
     return None if event is None else event.gross_output
 
@@ -158,7 +159,13 @@ def issue(planned: V5Simulated, *, registry: Networks, renewed: Sweep | None = N
         identities=[Identity(planned.contract, str(nonce), range(len(planned.tokens)), min_gross)],
         deadline=deadline_of(permission),
         route=route,
-        permit=permit_of(planned, permission, order.witness),
+        permit=permit_of(
+            planned.tokens,
+            chain=planned.market.chain,
+            contract=planned.contract,
+            permission=permission,
+            witness=order.witness,
+        ),
         permission=permission,
         call=call_of(planned, contract_name=v5.CONTRACT_NAME, function=v5.SWEEP, arguments=arguments),
         entry_points=v5.ENTRY_POINTS,

@@ -169,7 +169,7 @@ def test_each_operation_with_a_body_has_the_budget_of_the_serializer_that_its_do
                     documented[action] = serializer
         assert getattr(view, "bodies", {}) == documented, view
         counted += len(documented)
-    assert counted == 15
+    assert counted == 16
 
 
 # --- validation -------------------------------------------------------------------------------------------------------

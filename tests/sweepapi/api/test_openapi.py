@@ -273,7 +273,7 @@ def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: di
     schemas = document["components"]["schemas"]
     closed = {name for name, schema in schemas.items() if schema.get("additionalProperties") is False}
     of_builds = {"BuildRequest", "TokenRequest", "ExecutionRequest", "WalletRequest"}
-    of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "EmptyRequest"}
+    of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "FinalizeRequest", "EmptyRequest"}
     of_webhooks = {"WebhookRequest", "WebhookChangeRequest", "WebhookReplayRequest"}
     of_v1 = {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
     of_sandbox = {"AdvanceRequest", "FundRequest"}

@@ -4,11 +4,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 
 from sweepapi.errors import NewBuildRequired
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.fee_models.costs import with_data
 from sweepapi.evm.contracts import batch
 from sweepapi.evm.contracts.permit2 import BITS_PER_WORD, BatchPermit, Witness
@@ -18,16 +19,26 @@ from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.types import PoolHop
-from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweepapi.evm.worth.ways import WayKind
 from sweeps.models import Sweep
 from sweeps.protocol.rail import IssuedSweep
-from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, EvmToken, SignedTerms
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, SignedTerms
 from sweeps.rails.evm.models import PermitNonces
 
 # Permit2's nonces are unordered: 2^248 words of 256. Ours begin at a word that no other application has a reason to
 # use; the top bits stay clear, so that counting up never leaves the range.
 FIRST_PERMIT_WORD = int(keccak_hex(b"sweepapi permit2 nonces"), 16) >> 16
+
+
+class PermittedToken(Protocol):
+    """A token of a planned or a stored sweep."""
+
+    @property
+    def asset(self) -> str: ...
+
+    @property
+    def amount(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -138,16 +149,18 @@ def deadline_of(permission: batch.Permission) -> datetime:
     return datetime.fromtimestamp(permission.deadline, tz=UTC)
 
 
-def permit_of(planned: EvmPlanned, permission: batch.Permission, witness: Witness) -> TypedData:
-    """Return what the user signs to have the planned sweep's tokens pulled by its contract."""
+def permit_of(
+    tokens: Sequence[PermittedToken], *, chain: Chain, contract: str, permission: batch.Permission, witness: Witness
+) -> TypedData:
+    """Return what the user signs to have these tokens pulled by the contract."""
     permit = BatchPermit(
-        spender=planned.contract,
-        permitted=[(token.asset, token.amount) for token in planned.tokens],
+        spender=contract,
+        permitted=[(token.asset, token.amount) for token in tokens],
         nonce=permission.nonce,
         deadline=permission.deadline,
         witness=witness,
     )
-    return permit.typed_data(chain_id=planned.market.chain.chain_id, permit2=planned.market.chain.permit2)
+    return permit.typed_data(chain_id=chain.chain_id, permit2=chain.permit2)
 
 
 def call_of(planned: EvmPlanned, *, contract_name: str, function: Function, arguments: Sequence[Any]) -> ContractCall:
@@ -176,8 +189,11 @@ def signed_terms_of(sweep: Sweep, *, contract: str) -> SignedTerms:
 def route_of(planned: EvmPlanned) -> batch.BatchRoute:
     """Return the route as the contract takes it, with the calls of routers encoded."""
     return batch.BatchRoute(
-        legs=[batch.BatchLeg(token.asset, token.amount, token.floor, _hop(token)) for token in planned.tokens],
-        last_hop=_in_pool(planned.last_hop) if planned.last_hop is not None else batch.BatchHop(),
+        legs=[
+            batch.BatchLeg(token.asset, token.amount, token.floor, hop_of(token.swap, skippable=token.skippable))
+            for token in planned.tokens
+        ],
+        last_hop=in_pool(planned.last_hop) if planned.last_hop is not None else batch.BatchHop(),
         max_skipped=planned.max_skipped,
         router_calls=[
             _router_call(position, token.swap, min_output=token.min_output, recipient=planned.contract)
@@ -187,19 +203,21 @@ def route_of(planned: EvmPlanned) -> batch.BatchRoute:
     )
 
 
-def _hop(token: EvmToken) -> batch.BatchHop:
-    match token.swap:
+def hop_of(swap: LegSwap | None, *, skippable: bool) -> batch.BatchHop:
+    """Return a leg's hop as the contract takes it; the offer drops a leg without a swap."""
+    match swap:
         case None:
             return batch.BatchHop(dropped=True)
         case PoolSwap(hop=hop, joined=joined, least_wrapped=least, price_limit=limit):
-            return replace(_in_pool(hop), joined=joined, skippable=token.skippable, price_limit=limit, least=least)
+            return replace(in_pool(hop), joined=joined, skippable=skippable, price_limit=limit, least=least)
         case WrappedSwap(joined=joined):
             return batch.BatchHop(joined=joined)
         case RouterSwap():
             return batch.BatchHop()
 
 
-def _in_pool(hop: PoolHop) -> batch.BatchHop:
+def in_pool(hop: PoolHop) -> batch.BatchHop:
+    """Return a swap in a pool as the contract takes it."""
     return batch.BatchHop(fee=hop.fee_tier or 0, venue=hop.venue.id)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.fee_models.costs import with_data
 from sweepapi.evm.contracts.batch import SignaturePart, TokenPermit, signature_parts
 from sweepapi.evm.encoding.eip712 import TypedData
@@ -26,19 +27,17 @@ class NeededPermit:
     taken: TokenPermits
     value: int
 
-    def typed_data(self, issued: EvmIssued) -> TypedData:
-        """Return what the user signs."""
-        planned = issued.planned
-        return self.taken.typed_data(
-            PermitGrant(
-                chain_id=planned.market.chain.chain_id,
-                token=self.token,
-                owner=planned.request.wallet,
-                spender=planned.market.chain.permit2,
-                value=self.value,
-                deadline=issued.permission.deadline,
-            )
+    def typed_data(self, chain: Chain, *, owner: str, deadline: int) -> TypedData:
+        """Return what the owner signs."""
+        grant = PermitGrant(
+            chain_id=chain.chain_id,
+            token=self.token,
+            owner=owner,
+            spender=chain.permit2,
+            value=self.value,
+            deadline=deadline,
         )
+        return self.taken.typed_data(grant)
 
     def argument(self, deadline: int) -> TokenPermit:
         """Return the permit as the contract takes it."""
@@ -129,7 +128,7 @@ class IssuedExecution(QuotedExecution):
             case WayKind.TRANSACTIONS:
                 call = self._as_caller
             case WayKind.PERMITS:
-                permits = [permit.argument(self.issued.permission.deadline) for permit in self._permits]
+                permits = [permit.argument(self._deadline) for permit in self._permits]
                 calldata = self.issued.entry_points.encode_with_permits(self.issued.call.arguments, permits)
                 call = UserCall(self.planned.contract, calldata, self.planned.gas.limit(token_permits=len(permits)))
             case WayKind.PERMIT2:
@@ -144,7 +143,9 @@ class IssuedExecution(QuotedExecution):
         """What the user signs, in order."""
         if not self.way.signatures:
             return []
-        return [*(permit.typed_data(self.issued) for permit in self._permits), self.issued.permit]
+        chain, owner = self.planned.market.chain, self.planned.request.wallet
+        permits = (permit.typed_data(chain, owner=owner, deadline=self._deadline) for permit in self._permits)
+        return [*permits, self.issued.permit]
 
     @property
     def signature_parts(self) -> list[SignaturePart]:
@@ -152,6 +153,10 @@ class IssuedExecution(QuotedExecution):
         if self.transaction is None or not self.way.signatures:
             return []
         return list(signature_parts(self.transaction.call.calldata, len(self._permits)))
+
+    @property
+    def _deadline(self) -> int:
+        return self.issued.permission.deadline
 
     @property
     def _permits(self) -> list[NeededPermit]:
@@ -171,6 +176,11 @@ def quoted_executions(planned: EvmPlanned) -> list[QuotedExecution]:
 def executions(issued: EvmIssued) -> list[IssuedExecution]:
     """Return the ways to execute an issued sweep, in the same order."""
     return [IssuedExecution(issued.planned, way, issued) for way in issued.planned.ways]
+
+
+def signable_permits(planned: EvmPlanned) -> list[NeededPermit]:
+    """Return the tokens' permits that the user signs in one of the ways; none if no way has permits."""
+    return [permit for way in planned.ways for permit in needed_permits(planned, way)]
 
 
 def approval_calls(planned: EvmPlanned, approval: Approval) -> list[UserCall]:

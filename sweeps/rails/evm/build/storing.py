@@ -5,7 +5,8 @@ from typing import Any
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap
 from sweeps.protocol.rail import Offered
 from sweeps.rails.evm.build.issuing import EvmIssued
-from sweeps.rails.evm.models import LastHop, Leg, Permit
+from sweeps.rails.evm.build.prompts import signable_permits
+from sweeps.rails.evm.models import LastHop, Leg, LegPermit, Permit
 
 
 def store(offered: Offered[EvmIssued]) -> None:
@@ -21,7 +22,7 @@ def store(offered: Offered[EvmIssued]) -> None:
         )
     token_ids = dict(offered.sweep.tokens.values_list("position", "id"))
     data = {call.leg: call.data for call in route.router_calls}
-    Leg.objects.bulk_create(
+    legs = Leg.objects.bulk_create(
         Leg(
             offer=offer,
             token_id=token_ids[position],
@@ -29,9 +30,20 @@ def store(offered: Offered[EvmIssued]) -> None:
             expected_output=token.expected_output,
             min_output=token.min_output,
             data=data.get(position, b""),
+            price_limit=token.swap.price_limit if isinstance(token.swap, PoolSwap) else 0,
             **_swap_columns(token.swap),
         )
         for position, token in enumerate(planned.tokens)
+    )
+    LegPermit.objects.bulk_create(
+        LegPermit(
+            leg=legs[permit.leg],
+            kind=permit.taken.kind.name,
+            name=permit.taken.name,
+            version=permit.taken.version,
+            nonce=permit.taken.nonce,
+        )
+        for permit in signable_permits(planned)
     )
     if planned.last_hop is not None:
         last = planned.last_hop

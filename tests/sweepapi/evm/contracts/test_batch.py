@@ -164,3 +164,34 @@ def test_a_caller_needs_the_same_arguments_without_the_permission(contract: str,
     by_caller = decoded(contract, "sweepAsCaller", entry_points.encode_as_caller(ARGUMENTS[contract]))
     assert by_caller.items() < swept.items()
     assert swept.keys() - by_caller.keys() == {"permitNonce", "permitDeadline", "permitSignature"}
+
+
+@pytest.mark.parametrize("length", [0, 1, 64, 65, 66, 96, 1_000])
+def test_a_signature_of_any_length_takes_the_place_of_the_placeholder(length: int) -> None:
+    arguments = v5_arguments()
+    calldata = v5.SWEEP.encode(*arguments)
+    signature = bytes(i % 251 + 1 for i in range(length))
+    signed = batch.with_signatures(calldata, permits=[], signature=signature)
+    assert signed == v5.SWEEP.encode(*arguments[:-1], signature)
+
+
+def test_signatures_of_permits_go_to_their_places() -> None:
+    arguments, permits = v5_arguments(), [batch.TokenPermit(leg, False, leg, 9) for leg in (0, 1)]
+    calldata = v5.ENTRY_POINTS.encode_with_permits(arguments, permits)
+    signatures = [bytes([i]) * 32 + bytes([i + 10]) * 32 + bytes([27 + i]) for i in (0, 1)]
+    signed = batch.with_signatures(calldata, permits=signatures, signature=b"\x07" * 65)
+    with_values = [
+        (*permit.as_tuple()[:4], signature[64], signature[:32], signature[32:64])
+        for permit, signature in zip(permits, signatures, strict=True)
+    ]
+    assert signed == v5.SWEEP_WITH_PERMITS.encode(*arguments[:-3], with_values, *arguments[-3:-1], b"\x07" * 65)
+
+
+def v5_arguments() -> tuple[Any, ...]:
+    route = batch.BatchRoute([LEG, LEG], BatchHop(), 0, [batch.RouterCall(0, ADDRESS, b"\x01" * 40)])
+    authorization = v5.Authorization(
+        ADDRESS, "0x" + "11" * 32, ADDRESS, ADDRESS, ADDRESS, 75, 5_000, 1, 2, "0x" + "22" * 32
+    )
+    return v5.sweep_arguments(
+        route=route, authorization=authorization, signature=b"\x03" * 65, permission=batch.Permission(4, 5)
+    )

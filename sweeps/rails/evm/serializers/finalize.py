@@ -1,0 +1,196 @@
+"""What a wallet signed, as clients send it in any of its spellings, and the transaction that is finished with it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from sweepapi.api.input.budgets import Room
+from sweepapi.api.input.fields import (
+    AmountOutputField,
+    EvmAddressField,
+    OpenEnumField,
+    StrictChoiceField,
+    UtcDateTimeField,
+)
+from sweepapi.api.input.lists import StrictListField
+from sweepapi.api.input.serializers import StrictSerializer
+from sweepapi.api.openapi.schema import example
+from sweepapi.evm.chain.sending import V_OFFSET
+from sweepapi.evm.contracts.batch import MAX_LEGS
+from sweepapi.evm.wallet.accounts import AccountCode
+from sweepapi.evm.wallet.signatures import MAX_SIGNATURE_BYTES
+from sweepapi.evm.worth.ways import WayKind
+from sweeps.rails.evm.finalize.finalizing import Signed
+from sweeps.rails.evm.serializers.answer import EXAMPLES
+from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP, HexField
+
+SIGNED_EXECUTIONS = [WayKind.PERMITS.value, WayKind.PERMIT2.value]
+MAX_SIGNATURES = MAX_LEGS + 1  # a permit of each token, and the one for Permit2
+_HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]*)", re.ASCII)
+_NUMBER = re.compile(r"0[xX](?P<hex>[0-9a-fA-F]{1,2})|(?P<decimal>[0-9]{1,2})", re.ASCII)
+_WORD_DIGITS = 64
+BAD_MEMBER = "r and s have up to 64 hex digits, v is 0, 1, 27 or 28, and yParity is 0 or 1, and agrees with v."
+_MEMBERS = 8  # of an object: libraries add some to r, s and v
+_SIGNATURE = (
+    "0x6b1f8a2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
+    "1f2e3d4c5b6a79880716253443526170f8e9dacbbcad9e8f7061524334251607"
+    "1b"
+)
+_NUMBERS = {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "^(0[xX][0-9a-fA-F]{1,2}|[0-9]{1,2})$"}]}
+_WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {
+                "type": "string",
+                "pattern": "^(0[xX])?([0-9a-fA-F]{2})*$",
+                "minLength": 2,
+                "maxLength": 2 * MAX_SIGNATURE_BYTES + 2,
+            },
+            {
+                "type": "object",
+                "properties": {"r": _WORD, "s": _WORD, "v": _NUMBERS, "yParity": _NUMBERS},
+                "required": ["r", "s"],
+                "anyOf": [{"required": ["v"]}, {"required": ["yParity"]}],
+                "additionalProperties": True,
+            },
+        ]
+    }
+)
+class SignatureField(serializers.Field[bytes, Any, str, Any]):
+    """A signature as hex, or as an object of r, s, and v or yParity; bytes in Python. No error repeats it."""
+
+    room = Room(names=_MEMBERS)
+    default_error_messages = {
+        "invalid_type": "A signature is a string, or an object with r, s, and v or yParity.",
+        "invalid_format": "A signature is an even number of hex digits, with or without 0x.",
+        "too_long": f"A signature has at most {MAX_SIGNATURE_BYTES} bytes.",
+    }
+
+    def to_internal_value(self, data: Any) -> bytes:  # noqa: ANN401 DRF's own
+        """Return the bytes; of an object r, s and v in 65 bytes."""
+        if isinstance(data, Mapping):
+            return self._of_members(data)
+        if not isinstance(data, str):
+            self.fail("invalid_type")
+        if len(data) > 2 * MAX_SIGNATURE_BYTES + 2:
+            self.fail("too_long")
+        digits = _HEX.fullmatch(data)
+        if not data or digits is None or len(digits[1]) % 2:
+            self.fail("invalid_format")
+        return bytes.fromhex(digits[1])
+
+    def _of_members(self, members: Mapping[str, Any]) -> bytes:
+        words = [self._word(members.get(name)) for name in ("r", "s")]
+        parities = {
+            parity - V_OFFSET if parity >= V_OFFSET else parity
+            for name in ("v", "yParity")
+            if members.get(name) is not None
+            for parity in [self._number(members[name])]
+        }
+        if len(parities) != 1 or not parities <= {0, 1}:
+            raise ValidationError(BAD_MEMBER, code="invalid_format")
+        return b"".join(words) + bytes([V_OFFSET + parities.pop()])
+
+    def _word(self, value: object) -> bytes:
+        digits = _HEX.fullmatch(value) if isinstance(value, str) else None
+        if digits is None or not 0 < len(digits[1]) <= _WORD_DIGITS:
+            raise ValidationError(BAD_MEMBER, code="invalid_format")
+        return bytes.fromhex(digits[1].rjust(_WORD_DIGITS, "0"))
+
+    def _number(self, value: object) -> int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        written = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+        if written is None:
+            raise ValidationError(BAD_MEMBER, code="invalid_format")
+        return int(written["hex"], 16) if written["hex"] else int(written["decimal"])
+
+
+@extend_schema_serializer(
+    component_name="FinalizeRequest",
+    examples=[
+        OpenApiExample("Sign for Permit2", value={"execution": "permit2", "signatures": [_SIGNATURE]}),
+        OpenApiExample(
+            "The same as an object",
+            value={
+                "execution": "permit2",
+                "signatures": [{"r": _SIGNATURE[:66], "s": f"0x{_SIGNATURE[66:130]}", "yParity": 0}],
+            },
+        ),
+    ],
+)
+class FinalizeRequestSerializer(StrictSerializer):
+    """What the wallet returned for the typed data of one of `executions`."""
+
+    execution = StrictChoiceField(
+        choices=SIGNED_EXECUTIONS,
+        help_text="The `kind` of the execution. The others have nothing to be signed beforehand.",
+    )
+    signatures = StrictListField(
+        child=SignatureField(),
+        allow_empty=False,
+        max_length=MAX_SIGNATURES,
+        help_text="What the wallet returned for each of the execution's `typedData`, in order: hex digits with or "
+        "without 0x, or an object of r, s, and v or yParity. An account with code may sign up to 16 KiB for Permit2. A "
+        "signature for an earlier offer of the sweep is good for this one.",
+    )
+
+
+def signed_of(body: Mapping[str, Any]) -> Signed:
+    """Return what a validated body has that was signed."""
+    return Signed(WayKind(body["execution"]), body["signatures"])
+
+
+class WalletCodeSerializer(serializers.Serializer[Any]):
+    """The user's account now, which may be another than when the sweep was built."""
+
+    code = serializers.ChoiceField(source="kind", choices=[kind.value for kind in AccountCode])
+    delegate = EvmAddressField(allow_null=True, help_text="Null unless delegated (EIP-7702).")
+
+
+class FinishedTransactionSerializer(serializers.Serializer[Any]):
+    """The sweep's transaction with the signatures in it."""
+
+    chainId = serializers.IntegerField(source="chain.chain_id")
+    # A field can't be called "from" in Python, so it is added in get_fields.
+    to = EvmAddressField(source="contract")
+    value = AmountOutputField()
+    data = HexField(source="calldata")  # type: ignore[assignment]  # DRF takes declared fields out of the class
+    gas = AmountOutputField(help_text="The gas limit to send, measured with the signatures in place, with a margin.")
+    dataFee = AmountOutputField(source="data_fee", allow_null=True, help_text=DATA_FEE_HELP)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {**super().get_fields(), "from": EvmAddressField(source="sweep.wallet")}
+
+
+class FinishedSimulationSerializer(serializers.Serializer[Any]):
+    """What the chain does with the finished transaction now; one that would revert is not answered."""
+
+    gasUsed = AmountOutputField(
+        source="gas_used",
+        allow_null=True,
+        help_text="As the receipt would show it; null where no provider has eth_simulateV1.",
+    )
+    grossOutput = AmountOutputField(source="gross_output", allow_null=True, help_text="Before the fee; null as above.")
+
+
+@extend_schema_serializer(
+    component_name="FinalizedSweep", examples=[example(EXAMPLES / "finalized.json", "A sweep of one token")]
+)
+class FinalizedSweepSerializer(serializers.Serializer[Any]):
+    """A transaction that is ready to be sent; of a contract wallet, the call that it makes."""
+
+    sweepId = serializers.UUIDField(source="sweep.id")
+    chain = serializers.CharField(source="chain.name")
+    execution = OpenEnumField(source="kind", values=SIGNED_EXECUTIONS)
+    wallet = WalletCodeSerializer()
+    transaction = FinishedTransactionSerializer(source="*")
+    simulation = FinishedSimulationSerializer(source="*")
+    expiresAt = UtcDateTimeField(source="sweep.deadline", help_text="Send it before; later it reverts.")

@@ -1,0 +1,1 @@
+"""Finalizing sweeps: POST /v2/sweep/status/:id/finalize."""
