@@ -16,6 +16,7 @@ WARNING_CODES = (
     "value_loss_high",
     "no_signatures",
     "data_cost_unknown",
+    "signature_uncertain",
 )
 
 

@@ -9,6 +9,7 @@ from sweepapi.evm.chain.multicall import multicall, plain_call
 from sweepapi.evm.tokens.erc20 import APPROVE, TokenFacts
 from sweepapi.evm.tokens.token_permits import TokenPermits, permit_reads, token_permits
 from sweepapi.evm.wallet import accounts
+from sweepapi.evm.wallet.plain_signatures import plain_signature_probes, takes_plain_signature
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import CallFailedError
 
@@ -25,9 +26,10 @@ class ApprovalFacts:
     permits: Mapping[str, TokenPermits]  # by token, where the allowance of Permit2 is too small
     answers_eip1271: bool | None  # None if the user's account has no code, or if that is unknown
     takes_batches: bool  # whether the account's code makes batches as ERC-7821 says
+    takes_plain_signature: bool | None  # of the account's key; None unless it delegates, or if that is unknown
 
 
-NOT_READ = ApprovalFacts(frozenset(), {}, None, takes_batches=False)
+NOT_READ = ApprovalFacts(frozenset(), {}, None, takes_batches=False, takes_plain_signature=None)
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,14 @@ class ApprovalReads:
     @property
     def calls(self) -> list[Call]:
         """The calls whose answers ``facts`` takes."""
-        probes = [
-            accounts.signature_probe(account=self.wallet, multicall3=self.multicall3),
-            accounts.batch_probe(self.wallet),
-        ]
+        probed = {"account": self.wallet, "multicall3": self.multicall3}
+        probes = [accounts.signature_probe(**probed), accounts.batch_probe(self.wallet)] if self.code else []
+        if self._delegate is not None:
+            probes += plain_signature_probes(**probed)
         return [
             *(self._try(token, spender) for token, spender in self._replacing.items()),
             *(self._permit_reads(token) for token in self._unapproved),
-            *(probes if self.code else []),
+            *probes,
         ]
 
     def facts(self, answers: Sequence[Any]) -> ApprovalFacts:
@@ -61,12 +63,21 @@ class ApprovalReads:
         rest = iter(answers)
         refused = [token for token in self._replacing if isinstance(next(rest), CallFailedError)]
         permits = {token: self._permits(token, next(rest)) for token in self._unapproved}
+        checks, takes_batches = accounts.checks_of(next(rest, None)), next(rest, None) == (True,)
+        delegate, plain = self._delegate, None
+        if delegate is not None:
+            plain = takes_plain_signature(list(rest), delegate=delegate, nests_typed_data=checks.nests_typed_data)
         return ApprovalFacts(
             needs_reset=frozenset(refused),
             permits={token: how for token, how in permits.items() if how is not None},
-            answers_eip1271=accounts.answers_eip1271(next(rest, None)),
-            takes_batches=next(rest, None) == (True,),
+            answers_eip1271=checks.answers_eip1271,
+            takes_batches=takes_batches,
+            takes_plain_signature=plain,
         )
+
+    @property
+    def _delegate(self) -> str | None:
+        return accounts.delegate_of(self.code)
 
     @cached_property
     def _replacing(self) -> Mapping[str, str]:

@@ -82,7 +82,7 @@ class WalletAbilities:
     may_batch: bool  # whether it may take a batch of calls
     does_batch: bool  # whether it said so
     is_upgraded: bool  # whether an account without code is given some with the batch (EIP-7702)
-    signs: bool  # whether Permit2 may accept its signatures
+    signs: bool | None  # whether Permit2 accepts its signatures; None if that is not known
     is_contract: bool  # whether the account has no key of its own, which tokens' own permits need
     batches_as_tried: bool  # whether its own code made the batch of the trial
     code_gas: int  # what its code adds to a transaction or a batch that was not measured with it
@@ -183,7 +183,7 @@ class ExecutionWays:
         if self.wallet.may_batch:
             yield self._batch(for_contract)
         yield self._sent(WayKind.TRANSACTIONS, for_contract)
-        if not self.wallet.signs:
+        if self.wallet.signs is False:
             return
         for_permit2 = self._missing(self.permit2)
         positions = list(self._permit_positions({approval.token for approval in for_permit2}))
@@ -239,7 +239,7 @@ class ExecutionWays:
             kind,
             approvals,
             (),
-            counts=True,
+            counts=not is_signed or self.wallet.signs is True,
             sent=[*self._approving(approvals, code_gas), SentGas(used + code_gas, limit + code_gas)],
             approval_gas=each,
             is_estimated=self.sweep.tried_used is None
@@ -253,7 +253,7 @@ class ExecutionWays:
             WayKind.PERMITS,
             (),
             positions,
-            counts=True,
+            counts=self.wallet.signs is True,
             sent=[SentGas(self.sweep.used + sum(each.values()), self.sweep.limit(token_permits=len(positions)))],
             approval_gas=each,
             is_estimated=True,

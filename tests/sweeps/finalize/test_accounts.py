@@ -30,6 +30,8 @@ pytestmark = pytest.mark.django_db
 
 RETURNS_ONE = "600160005260206000f3"
 BURNS_ALL_GAS = "5b600056"
+# Accepts any signature if the gas price is zero, and none otherwise.
+ACCEPTS_IN_CALLS = "3a601557" + "631626ba7e60e01b60005260206000f3" + "00" + "5b60006000fd"
 
 
 @pytest.fixture
@@ -155,8 +157,15 @@ def test_code_that_changes_between_the_round_trips_reverts_the_transaction(app: 
 def test_code_that_hashes_digests_again_refuses_a_plain_signature(app: PartnerApp, contract: str) -> None:
     delegate(app.chain, app.user, deployed(app.chain, contract))
     built = app.build()
-    found = problems(post(app, built, signatures_of(app.user, built)))
+    found = problems(post(app, built, [sign(app.user, built["permit2"]).hex()]))
     assert ("signatures[0]", "refused_by_account") in found
+
+
+def test_code_that_accepts_more_in_calls_than_in_transactions_is_asked_as_in_one(app: PartnerApp) -> None:
+    built = app.build()
+    app.approve(built)
+    app.chain.put_code(app.user.address, ACCEPTS_IN_CALLS)
+    assert ("signatures[0]", "refused_by_account") in problems(post(app, built, ["0x11"]))
 
 
 def test_what_the_key_signed_of_the_digest_that_its_code_makes_is_good(app: PartnerApp) -> None:

@@ -158,7 +158,12 @@ def test_a_delegated_account_whose_code_checks_no_signatures_makes_a_batch_or_pl
     response = app.post_build(app.body({"USDC": 3, "UNI": 4}))
     assert_documented(response, path="/v2/sweep/build")
     built = response.json()["data"]
-    assert built["issues"]["wallet"] == {"code": "delegated", "delegate": implementation, "answersEip1271": False}
+    assert built["issues"]["wallet"] == {
+        "code": "delegated",
+        "delegate": implementation,
+        "answersEip1271": False,
+        "takesPlainSignature": None,
+    }
     assert ("no_signatures", None) in [(warning["code"], warning["token"]) for warning in built["warnings"]]
     assert list(executions_of(built)) == ["transactions", "calls"]
     assert app.confirm(built, send_calls(app.chain, app.user, executions_of(built)["calls"]))["status"] == "completed"
@@ -211,13 +216,18 @@ def test_a_signature_of_another_length_goes_where_the_answer_says(app: PartnerAp
 def test_a_contract_has_no_key_that_could_sign_permits_of_tokens(app: PartnerApp) -> None:
     wallet = deployed(app.chain, "SigningBatchAccount")
     built = app.build({"USDC": 3}, wallet=wallet)
-    assert built["issues"]["wallet"] == {"code": "contract", "delegate": None, "answersEip1271": True}
+    assert built["issues"]["wallet"] == {
+        "code": "contract",
+        "delegate": None,
+        "answersEip1271": True,
+        "takesPlainSignature": None,
+    }
     assert executions_of(built).keys() == {"calls", "permit2", "transactions"}
 
 
 def test_a_key_is_asked_nothing_about_signatures(app: PartnerApp) -> None:
     wallet = app.build()["issues"]["wallet"]
-    assert wallet == {"code": "none", "delegate": None, "answersEip1271": None}
+    assert wallet == {"code": "none", "delegate": None, "answersEip1271": None, "takesPlainSignature": None}
 
 
 @pytest.mark.parametrize(("permit2", "contract"), [(5, 0), (0, 5), (5, 5)])

@@ -74,6 +74,14 @@ SIGNS_NOTHING = (
     "The code of this account does not check signatures (EIP-1271), so Permit2 accepts none of them: the sweep can be "
     "executed in a batch of calls, or by approvals of the contract and a plain transaction."
 )
+SIGNS_OTHERWISE = (
+    "The code that this account delegates to does not accept what its key signs of a digest as it is, so Permit2 "
+    "refuses it: the sweep can only be executed without signatures."
+)
+MAY_BE_REFUSED = (
+    "It could not be shown whether the code that this account delegates to accepts its key's signature, as Permit2 "
+    "requires. Finalize before you send, or execute the sweep without signatures."
+)
 OUTPUT_IS_NOT_A_TOKEN = FieldError("outputMint", *NOT_A_TOKEN)
 BLOCKING_OUTPUT = FieldError(
     "outputMint", "transfer_refused", "The token refuses transfers to the contract or to this wallet."
@@ -150,7 +158,8 @@ def planned_sweep(  # noqa: PLR0913 - what a plan consists of
     last, rates = minimums.plan.last, Rates.of(market, facts, quotes)
     if request.wallet_says.gas_is_sponsored:
         rates = rates.sponsored
-    wallet = WalletFacts(facts.code, quotes.approvals.answers_eip1271, quotes.approvals.takes_batches)
+    shown = quotes.approvals
+    wallet = WalletFacts(facts.code, shown.answers_eip1271, shown.takes_batches, shown.takes_plain_signature)
     tokens = planned_tokens(request, facts, quotes, minimums, max_skipped=max_skipped)
     planned = EvmPlanned(
         partner=partner,
@@ -300,8 +309,10 @@ def _warnings(
     for asset, way in plan.ways.items():
         if way.quote is not None and isinstance(way.quote.swap, Route) and len(plan.ways) > 1:
             yield BuildWarning("router_swap", ROUTER_SWAP, asset)
-    if wallet.answers_eip1271 is False:
-        yield BuildWarning("no_signatures", SIGNS_NOTHING, None)
+    if wallet.signs is False:
+        yield BuildWarning("no_signatures", SIGNS_NOTHING if wallet.answers_eip1271 is False else SIGNS_OTHERWISE, None)
+    elif wallet.signs is None:
+        yield BuildWarning("signature_uncertain", MAY_BE_REFUSED, None)
 
 
 def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:

@@ -97,6 +97,17 @@ class WalletFacts:
     code: bytes
     answers_eip1271: bool | None  # whether its code checks signatures; None without code, or if that is unknown
     takes_batches: bool  # whether its code makes batches as ERC-7821 says
+    takes_plain_signature: bool | None = None  # of its key; None unless it delegates, or if that is unknown
+
+    @property
+    def signs(self) -> bool | None:
+        """Whether what the wallet signs is good for Permit2; None if that shows only once it has signed.
+
+        Wallets of contracts sign what the contract takes; those of keys sign the digest as it is.
+        """
+        if self.answers_eip1271 is False:
+            return False
+        return self.takes_plain_signature if self.kind is AccountCode.DELEGATED else True
 
     @property
     def kind(self) -> AccountCode:
@@ -115,7 +126,7 @@ class WalletFacts:
             may_batch=atomic is not WalletAtomic.UNSUPPORTED,
             does_batch=atomic in (WalletAtomic.SUPPORTED, WalletAtomic.READY),
             is_upgraded=self.kind is AccountCode.NONE,
-            signs=self.answers_eip1271 is not False,
+            signs=self.signs,
             is_contract=self.kind is AccountCode.CONTRACT,
             batches_as_tried=self.takes_batches,
             code_gas=0 if is_measured else settings.WALLET_CODE_GAS,
@@ -244,7 +255,12 @@ class EvmPlanned(PlannedSweep):
     @property
     def ways(self) -> list[ExecutionWay]:
         """The ways to execute it: those that count first, and of these the cheapest."""
-        return sorted(self.ways_finder.all(), key=lambda way: (not way.counts, self._price_of(way), way.prompts))
+        # Last, if the account's code may refuse what is signed.
+        doubtful = self.wallet.signs is None
+        return sorted(
+            self.ways_finder.all(),
+            key=lambda way: (doubtful and way.signatures > 0, not way.counts, self._price_of(way), way.prompts),
+        )
 
     @property
     def ways_finder(self) -> ExecutionWays:

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sweepapi.errors import FieldError, SignatureInvalid
-from sweepapi.evm.chain.multicall import plain_call
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.eip712 import TypedData
-from sweepapi.evm.wallet.accounts import IS_VALID_SIGNATURE, AccountCode, delegate_of, kind_of
+from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of, validity_check
 from sweepapi.evm.wallet.signatures import key_signature, recovered, unwrapped
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call
-from sweepapi.rpc.errors import CallFailedError
 from sweeps.models import Sweep
 from sweeps.rails.evm.finalize.signed_instead import alternatives, signed_instead
 from sweeps.rails.evm.finalize.stored_offer import Issuer
@@ -32,10 +30,10 @@ NOT_OF_A_KEY = (
     "{wallet} has no code, so its key must have signed: 65 bytes r, s and v, or 64 as in ERC-2098. These are {count}."
 )
 NOT_OF_THE_WALLET = "The signature is not that of {wallet}."
-REFUSED = "The code of {wallet} refuses the signature. Execute the sweep in a way without signatures, such as `calls`."
+REFUSED = "The code of {wallet} refuses the signature. Execute the sweep without one, by `transactions` or `calls`."
 REFUSED_BY_DELEGATE = (
     "{wallet} runs the code of {delegate}, which refuses the signature, and Permit2 asks that code. Execute the sweep "
-    "in a way without signatures, such as `calls`."
+    "without one, by `transactions` or `calls`."
 )
 
 
@@ -72,13 +70,7 @@ class Verification:
         return [
             Call("eth_getCode", (wallet, "latest"), responses.data),
             *(
-                plain_call(
-                    function=IS_VALID_SIGNATURE,
-                    to=wallet,
-                    arguments=(digest, spelling),
-                    sender=permit2,
-                    gas=CHECK_GAS_LIMIT,
-                )
+                validity_check(account=wallet, digest=digest, signature=spelling, sender=permit2, gas=CHECK_GAS_LIMIT)
                 for spelling in self._spellings
             ),
         ]
@@ -93,7 +85,7 @@ class Verification:
         if wallet.kind is AccountCode.NONE:
             return self._of_the_key(len(self.signatures) - 1), wallet
         for spelling, answer in zip(self._spellings, accepted, strict=True):
-            if not isinstance(answer, CallFailedError) and answer[0] == IS_VALID_SIGNATURE.selector:
+            if answer is True:
                 return spelling, wallet
         raise SignatureInvalid(details=list(self._refused(wallet)))
 

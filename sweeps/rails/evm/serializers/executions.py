@@ -23,8 +23,9 @@ KIND_HELP = (
     "`calls`: pass `calls` to wallet_sendCalls, which makes approvals and sweep in one batch; left out if the wallet "
     "does not support that. `permits`: sign `typedData` in order, then send `transaction`; offered if all allowances "
     "that Permit2 lacks can be signed. `permit2`: send `approvals` in order, sign `typedData`, send `transaction`. "
-    "These two are left out for an account whose code does not check signatures: see `issues.wallet`. `transactions`: "
-    "send `approvals` in order, then `transaction`, with nothing to sign; every account can do that."
+    "These two are left out for an account whose code does not check signatures, or not as its key makes them: see "
+    "`issues.wallet`. `transactions`: send `approvals` in order, then `transaction`, with nothing to sign; every "
+    "account can do that."
 )
 PARTS_HELP = (
     "How to complete `transaction.data`: for each part, copy `length` bytes from byte `start` of the signature of "
@@ -49,6 +50,13 @@ class WalletSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Whether the account's code checks signatures (EIP-1271), as Permit2 requires of every account with "
         "code. Null without code, and if the answer of the code shows neither.",
+    )
+    takesPlainSignature = serializers.BooleanField(
+        source="takes_plain_signature",
+        allow_null=True,
+        help_text="Whether the code of a delegated account takes its key's signature of Permit2's digest as it is, "
+        "instead of one of something that contains it. If not, no way with signatures is offered; if it could not be "
+        "shown, they come last. Null unless delegated, and if it could not be shown.",
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from sweepapi import networks
 from sweepapi.evm.wallet import accounts
-from sweepapi.evm.wallet.accounts import AccountCode, answers_eip1271, delegate_of, kind_of, signature_probe
+from sweepapi.evm.wallet.accounts import AccountCode, checks_of, delegate_of, kind_of, signature_probe
 from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain
 from tests.wallets import code_at, delegate, deployed
@@ -41,7 +41,7 @@ def test_a_delegation_is_23_bytes_with_its_prefix(code: bytes, kind: AccountCode
 def answer_of(chain: LocalChain, account: str) -> bool | None:
     pool = networks.current().pool(LOCAL)
     (probed,) = pool.batch([signature_probe(account=account, multicall3=chain.contracts["multicall3"])])
-    return answers_eip1271(probed)
+    return checks_of(probed).answers_eip1271
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,15 @@ def test_a_delegated_account_answers_like_the_contract_itself(
     delegate(chain, chain.users[0], implementation)
     assert delegate_of(bytes.fromhex(code_at(chain, chain.users[0].address))) == implementation
     assert answer_of(chain, implementation) is answer_of(chain, chain.users[0].address) is answers
+
+
+@pytest.mark.parametrize(
+    ("contract", "nests"), [("BatchAccount", False), ("SigningBatchAccount", False), ("NestingBatchAccount", True)]
+)
+def test_accounts_announce_that_they_nest_typed_data(chain: LocalChain, contract: str, *, nests: bool) -> None:
+    probe = signature_probe(account=deployed(chain, contract), multicall3=chain.contracts["multicall3"])
+    (probed,) = networks.current().pool(LOCAL).batch([probe])
+    assert checks_of(probed).nests_typed_data is nests
 
 
 def test_the_signature_that_is_asked_about_recovers_to_an_address(chain: LocalChain) -> None:

@@ -48,4 +48,6 @@ def test_a_hostile_token_takes_no_permits_and_does_not_affect_the_others(chain: 
 def test_nothing_is_asked_where_the_allowances_suffice(chain: LocalChain) -> None:
     usdc, usdt = (chain.token(symbol).address for symbol in ("USDC", "USDT"))
     facts = facts_of(chain, {usdc: (AMOUNT, AMOUNT), usdt: (AMOUNT, 0)})
-    assert facts == ApprovalFacts(frozenset(), {}, answers_eip1271=None, takes_batches=False)
+    assert facts == ApprovalFacts(
+        frozenset(), {}, answers_eip1271=None, takes_batches=False, takes_plain_signature=None
+    )
