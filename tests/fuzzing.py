@@ -40,6 +40,7 @@ BEYOND_SCHEMAS = {
         "url",  # names that are reserved, such as those below .test
     },
     "out_of_range": {"amount"},  # the largest uint256 and u64
+    "too_long": {"receipts"},  # of more than ten transactions, which may be repeated
 }
 
 

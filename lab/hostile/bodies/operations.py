@@ -85,7 +85,7 @@ def _confirm() -> dict[str, Any]:
 
 
 def _finalize() -> dict[str, Any]:
-    members = {"_type": "signature", "networkV": None, "r": _HASH, "s": _HASH, "v": 27, "yParity": 0}
+    members = {"r": _HASH, "s": _HASH, "v": 27, "yParity": 0}
     return {"execution": "permits", "signatures": [*[members] * MAX_LEGS, "0x" + "ab" * MAX_SIGNATURE_BYTES]}
 
 

@@ -52,6 +52,7 @@ FIELD_CODES = {
     "inconsistent": "The amounts in the event contradict the signed fee.",
     "used": "Another transaction has already executed the sweep.",
     "reverted": "`message` is the decoded revert reason of the transaction, `field` the token that caused it.",
+    "wrong_count": "The list has another number of items than the sweep needs; `message` says how many.",
     "not_approved": "Permit2 may not take the token yet: send the approval that `issues.allowance` of the build names.",
     "wrong_signer": "The signature is not that of the wallet's key.",
     "not_a_key_signature": "The wallet has no code, and these bytes are not a signature of a key.",

@@ -20,10 +20,11 @@ def arguments_of(offer: Offer, route: batch.BatchRoute) -> Sequence[Any]:
 
 
 def _order_of(sweep: Sweep) -> v4.SweepOrderV4:
+    (execution,) = sweep.executions.all()
     return v4.SweepOrderV4(
         output_token=sweep.output_asset,
         floors=sweep.permit.floors,
         max_skipped=sweep.permit.max_skipped,
         fee_bps=sweep.total_fee_bps,
-        sweep_ref=sweep.executions.get().execution_id,
+        sweep_ref=execution.execution_id,
     )

@@ -14,13 +14,14 @@ from sweeps.rails.evm_v5.models import FeeAuthorization
 
 def witness_of(sweep: Sweep) -> Witness:
     """Return the order that the user of a sweep signs."""
+    (execution,) = sweep.executions.all()
     order = v5.SweepOrderV5(
         output_token=sweep.output_asset,
         floors=sweep.permit.floors,
         max_skipped=sweep.permit.max_skipped,
         total_fee_bps=sweep.total_fee_bps,
         partner_id=sweep.partner.onchain_id,
-        authorization_nonce=int(sweep.executions.get().execution_id),
+        authorization_nonce=int(execution.execution_id),
     )
     return order.witness
 

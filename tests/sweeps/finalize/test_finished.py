@@ -94,10 +94,10 @@ def test_every_spelling_of_a_keys_signature_gives_the_same_transaction(app: Part
         f"0x{high_s(plain).hex()}",
         f"0x{compact(plain).hex()}",
         {"r": f"0x{r}", "s": f"0x{s}", "v": plain[64]},
-        {"r": r, "s": s, "v": str(plain[64]), "yParity": None},
+        {"r": r, "s": s, "v": str(plain[64])},
         {"r": f"0x{r}", "s": f"0x{s}", "v": hex(plain[64]), "yParity": parity},
         {"r": f"0x{r}", "s": f"0x{s}", "yParity": hex(parity)},
-        {"_type": "signature", "networkV": None, "r": f"0x{r}", "s": f"0x{s}", "v": parity},
+        {"r": f"0x{r}", "s": f"0x{s}", "v": parity},
     ]
     answers = [finalize(app, built, [spelling])["transaction"]["data"] for spelling in spellings]
     assert len(set(answers)) == 1

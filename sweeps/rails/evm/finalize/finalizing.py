@@ -120,8 +120,7 @@ def _permits(offer: StoredOffer, signed: Signed) -> Sequence[NeededPermit]:
         raise ExecutionNotOffered(NO_PERMITS)
     needed = len(permits) + 1
     if len(signed.signatures) != needed:
-        code = "too_short" if len(signed.signatures) < needed else "too_long"
-        raise InvalidRequest(details=[FieldError("signatures", code, OTHER_COUNT.format(needed=needed))])
+        raise InvalidRequest(details=[FieldError("signatures", "wrong_count", OTHER_COUNT.format(needed=needed))])
     return permits
 
 

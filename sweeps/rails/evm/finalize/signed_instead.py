@@ -62,5 +62,6 @@ def _on_other_chains(asked: TypedData, chain: Chain, registry: Networks) -> Iter
 def _other_sweeps(issuer: Issuer, chain: Chain, sweep: Sweep) -> Iterator[Alternative]:
     same = Sweep.objects.filter(partner_id=sweep.partner_id, rail=sweep.rail, network=sweep.network)
     newest = same.filter(wallet=sweep.wallet, permit__isnull=False).exclude(id=sweep.id).order_by("-created_at", "-id")
-    for other in newest.select_related("permit", "partner")[:OTHER_SWEEPS]:
+    known = newest.select_related("permit", "partner").prefetch_related("tokens", "executions")
+    for other in known[:OTHER_SWEEPS]:
         yield f"the sweep {other.id}", bytes.fromhex(signed_permit(issuer, chain, other).digest[2:])

@@ -180,10 +180,11 @@ class StoredOffer:
 
 def signed_permit(issuer: Issuer, chain: Chain, sweep: Sweep) -> TypedData:
     """Return what the user of a stored sweep signs for Permit2."""
+    (execution,) = sweep.executions.all()
     return permit_of(
-        list(sweep.tokens.order_by("position")),
+        list(sweep.tokens.all()),
         chain=chain,
-        contract=sweep.executions.get().venue,
+        contract=execution.venue,
         permission=permission_of(sweep),
         witness=issuer.witness_of(sweep),
     )

@@ -31,17 +31,19 @@ from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP, HexField
 SIGNED_EXECUTIONS = [WayKind.PERMITS.value, WayKind.PERMIT2.value]
 MAX_SIGNATURES = MAX_LEGS + 1  # a permit of each token, and the one for Permit2
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]*)", re.ASCII)
-_NUMBER = re.compile(r"0[xX](?P<hex>[0-9a-fA-F]{1,2})|(?P<decimal>[0-9]{1,2})", re.ASCII)
 _WORD_DIGITS = 64
-BAD_MEMBER = "r and s have up to 64 hex digits, v is 0, 1, 27 or 28, and yParity is 0 or 1, and agrees with v."
-_MEMBERS = 8  # of an object: libraries add some to r, s and v
+BAD_MEMBER = "r and s have up to 64 hex digits, v is 0, 1, 27 or 28, yParity is 0 or 1; there is nothing else."
 _SIGNATURE = (
     "0x6b1f8a2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
     "1f2e3d4c5b6a79880716253443526170f8e9dacbbcad9e8f7061524334251607"
     "1b"
 )
-_NUMBERS = {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "^(0[xX][0-9a-fA-F]{1,2}|[0-9]{1,2})$"}]}
 _WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
+# Which of the two points a signature means, as wallets and libraries write it.
+_EVEN_PARITIES, _ODD_PARITIES = [0, "0", "0x0", "0x00"], [1, "1", "0x1", "0x01"]
+_EVEN_VS, _ODD_VS = [*_EVEN_PARITIES, 27, "27", "0x1b"], [*_ODD_PARITIES, 28, "28", "0x1c"]
+_BOTH = {"required": ["v", "yParity"]}
+_VALUES = {"v": (_EVEN_VS, _ODD_VS), "yParity": (_EVEN_PARITIES, _ODD_PARITIES)}
 
 
 @extend_schema_field(
@@ -55,10 +57,20 @@ _WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
             },
             {
                 "type": "object",
-                "properties": {"r": _WORD, "s": _WORD, "v": _NUMBERS, "yParity": _NUMBERS},
+                "properties": {
+                    "r": _WORD,
+                    "s": _WORD,
+                    "v": {"enum": [*_EVEN_VS, *_ODD_VS]},
+                    "yParity": {"enum": [*_EVEN_PARITIES, *_ODD_PARITIES]},
+                },
                 "required": ["r", "s"],
-                "anyOf": [{"required": ["v"]}, {"required": ["yParity"]}],
-                "additionalProperties": True,
+                "anyOf": [
+                    {"required": ["v"], "not": {"required": ["yParity"]}},
+                    {"required": ["yParity"], "not": {"required": ["v"]}},
+                    {"properties": {"v": {"enum": _EVEN_VS}, "yParity": {"enum": _EVEN_PARITIES}}, **_BOTH},
+                    {"properties": {"v": {"enum": _ODD_VS}, "yParity": {"enum": _ODD_PARITIES}}, **_BOTH},
+                ],
+                "additionalProperties": False,
             },
         ]
     }
@@ -66,7 +78,7 @@ _WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
 class SignatureField(serializers.Field[bytes, Any, str, Any]):
     """A signature as hex, or as an object of r, s, and v or yParity; bytes in Python. No error repeats it."""
 
-    room = Room(names=_MEMBERS)
+    room = Room(names=4)
     default_error_messages = {
         "invalid_type": "A signature is a string, or an object with r, s, and v or yParity.",
         "invalid_format": "A signature is an even number of hex digits, with or without 0x.",
@@ -79,22 +91,17 @@ class SignatureField(serializers.Field[bytes, Any, str, Any]):
             return self._of_members(data)
         if not isinstance(data, str):
             self.fail("invalid_type")
-        if len(data) > 2 * MAX_SIGNATURE_BYTES + 2:
-            self.fail("too_long")
         digits = _HEX.fullmatch(data)
         if not data or digits is None or len(digits[1]) % 2:
             self.fail("invalid_format")
+        if len(digits[1]) > 2 * MAX_SIGNATURE_BYTES:
+            self.fail("too_long")
         return bytes.fromhex(digits[1])
 
     def _of_members(self, members: Mapping[str, Any]) -> bytes:
         words = [self._word(members.get(name)) for name in ("r", "s")]
-        parities = {
-            parity - V_OFFSET if parity >= V_OFFSET else parity
-            for name in ("v", "yParity")
-            if members.get(name) is not None
-            for parity in [self._number(members[name])]
-        }
-        if len(parities) != 1 or not parities <= {0, 1}:
+        parities = {self._parity(value, *_VALUES[name]) for name, value in members.items() if name in _VALUES}
+        if len(parities) != 1 or not members.keys() <= {"r", "s", *_VALUES}:
             raise ValidationError(BAD_MEMBER, code="invalid_format")
         return b"".join(words) + bytes([V_OFFSET + parities.pop()])
 
@@ -104,13 +111,11 @@ class SignatureField(serializers.Field[bytes, Any, str, Any]):
             raise ValidationError(BAD_MEMBER, code="invalid_format")
         return bytes.fromhex(digits[1].rjust(_WORD_DIGITS, "0"))
 
-    def _number(self, value: object) -> int:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        written = _NUMBER.fullmatch(value) if isinstance(value, str) else None
-        if written is None:
+    def _parity(self, value: object, even: list[Any], odd: list[Any]) -> int:
+        # Python takes true and 1.0 for 1.
+        if type(value) not in (int, str) or value not in [*even, *odd]:
             raise ValidationError(BAD_MEMBER, code="invalid_format")
-        return int(written["hex"], 16) if written["hex"] else int(written["decimal"])
+        return int(value in odd)
 
 
 @extend_schema_serializer(
@@ -135,7 +140,7 @@ class FinalizeRequestSerializer(StrictSerializer):
     )
     signatures = StrictListField(
         child=SignatureField(),
-        allow_empty=False,
+        min_length=1,
         max_length=MAX_SIGNATURES,
         help_text="What the wallet returned for each of the execution's `typedData`, in order: hex digits with or "
         "without 0x, or an object of r, s, and v or yParity. An account with code may sign up to 16 KiB for Permit2. A "

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from sweeps.models import Sweep
-from sweeps.rails.evm.models import LastHop, Leg, Permit, PermitNonces
+from sweeps.rails.evm.models import LastHop, Leg, LegPermit, Permit, PermitNonces
 from tests.factories.sweeps import CONTRACT, LOCAL, PermitFactory, SweepFactory
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +21,7 @@ def create_leg(sweep: Sweep, **changes: Any) -> Leg:
         "skippable": False,
         "expected_output": 2,
         "min_output": 1,
+        "price_limit": 0,
         "path": [],
         "fee_tiers": [],
         "data": b"",
@@ -41,6 +42,17 @@ def create_leg(sweep: Sweep, **changes: Any) -> Leg:
 def test_an_inconsistent_leg_is_refused(constraint: str, changes: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         create_leg(SweepFactory.create(), **changes)
+
+
+def test_a_permit_of_an_unknown_kind_is_refused() -> None:
+    leg = create_leg(SweepFactory.create())
+    with pytest.raises(IntegrityError, match="leg_permit_kind_known"), transaction.atomic():
+        LegPermit.objects.create(leg=leg, kind="OTHER", name="Token", version="1", nonce=0)
+    permit = LegPermit.objects.create(leg=leg, kind="DAI", name="", version="1", nonce=0)
+    with pytest.raises(IntegrityError, match="append-only: no update"), transaction.atomic():
+        LegPermit.objects.update(nonce=1)
+    with pytest.raises(IntegrityError, match="append-only: no delete"), transaction.atomic():
+        permit.delete()
 
 
 def test_a_token_has_one_leg_per_offer() -> None:
