@@ -94,6 +94,7 @@ def test_a_contract_wallet_refuses_what_its_owner_did_not_sign(app: PartnerApp, 
     found = problems(post(app, built, [f"0x{sign(other, built['permit2']).hex()}"]))
     assert set(found) == {("signatures[0]", "refused_by_account"), ("signatures[0]", "recovered_address")}
     assert found["signatures[0]", "recovered_address"] == other.address
+    assert problems(post(app, built, [f"0x{wrapped(sign(other, built['permit2'])).hex()}"])) == found
     assert set(problems(post(app, built, ["0x"]))) == {("signatures[0]", "refused_by_account")}
     assert set(problems(post(app, built, ["0x" + "ab" * 16_384]))) == {("signatures[0]", "refused_by_account")}
 

@@ -142,7 +142,7 @@ def _try(pool: ProviderPool, offer: StoredOffer, calldata: bytes, *, approved: C
     return _Tried(
         least,
         data.costs(costs)[0],
-        None if isinstance(result, CallFailedError) else result,
+        result if isinstance(result, TriedResult) and result.succeeded else None,
     )
 
 

@@ -65,7 +65,7 @@ class Verification:
     @property
     def calls(self) -> list[Call]:
         """The calls whose answers ``permit2_signature`` takes."""
-        wallet, digest = self.sweep.wallet, bytes.fromhex(self.typed_data[-1].digest[2:])
+        wallet, digest = self.sweep.wallet, self._digest(-1)
         permit2 = self.registry.chain(self.sweep.network).permit2
         return [
             Call("eth_getCode", (wallet, "latest"), responses.data),
@@ -98,15 +98,19 @@ class Verification:
         usual = key_signature(returned)
         return list(dict.fromkeys([returned] if usual is None else [returned, usual]))
 
+    def _digest(self, i: int) -> bytes:
+        return bytes.fromhex(self.typed_data[i].digest[2:])
+
     def _of_the_key(self, i: int) -> bytes:
         """Return a signature as it is to be sent; raises ``SignatureInvalid`` unless the wallet's key made it."""
-        signature, wallet = key_signature(self.signatures[i]), self.sweep.wallet
+        wallet = self.sweep.wallet
         if unwrapped(self.signatures[i]) is not None:
             raise SignatureInvalid(details=[_detail(i, "not_deployed", NOT_DEPLOYED)])
+        signature = key_signature(self.signatures[i])
         if signature is None:
             message = NOT_OF_A_KEY.format(wallet=wallet, count=len(self.signatures[i]))
             raise SignatureInvalid(details=[_detail(i, "not_a_key_signature", message)])
-        if recovered(bytes.fromhex(self.typed_data[i].digest[2:]), signature) != wallet:
+        if recovered(self._digest(i), signature) != wallet:
             message = NOT_OF_THE_WALLET.format(wallet=wallet)
             raise SignatureInvalid(details=[_detail(i, "wrong_signer", message), *self._found_out(i, signature)])
         return signature
@@ -116,14 +120,14 @@ class Verification:
         i = len(self.signatures) - 1
         message = REFUSED if wallet.delegate is None else REFUSED_BY_DELEGATE
         yield _detail(i, "refused_by_account", message.format(wallet=self.sweep.wallet, delegate=wallet.delegate))
-        usual = key_signature(self.signatures[i])
+        usual = key_signature(self._spellings[0])
         if usual is not None:
             yield from self._found_out(i, usual)
 
     def _found_out(self, i: int, signature: bytes) -> Iterator[FieldError]:
         """Yield whose key made a signature, and what of, if it was the wallet's."""
         asked, wallet = self.typed_data[i], self.sweep.wallet
-        signer = recovered(bytes.fromhex(asked.digest[2:]), signature)
+        signer = recovered(self._digest(i), signature)
         if signer is not None:
             yield _detail(i, "recovered_address", signer)
         tried = alternatives(
