@@ -5,10 +5,12 @@ from enum import IntEnum
 
 from dev.chain.artifacts import CONTRACTS
 from sweepapi.evm.encoding.abi import Function
+from sweepapi.evm.tokens.erc20 import APPROVE
 from tests.partner_app import PartnerApp
 
 ARM = Function("arm(uint8,uint8)")
 TREAT = Function("treat(address,uint8,uint8)")
+AIM = Function("aim(address,bool)")
 
 
 class Condition(IntEnum):
@@ -46,6 +48,14 @@ def put_contract(app: PartnerApp, contract: str) -> str:
     compiled = json.loads((CONTRACTS / f"out/{contract}.sol/{contract}.json").read_text(encoding="utf-8"))
     code: str = compiled["deployedBytecode"]["object"]
     return app.chain.put_code(app.chain.token("UNI").address, code.removeprefix("0x"))
+
+
+def put_thief(app: PartnerApp, prey: str, *, when_approved: bool) -> str:
+    """Give UNI the code of a token that takes the prey, which the user lets it; returns its address."""
+    thief = put_contract(app, "ThiefToken")
+    for to, data in ((prey, APPROVE.encode(thief, 1)), (thief, AIM.encode(prey, when_approved))):
+        assert app.chain.receipt(app.chain.send(app.user, {"to": to, "data": f"0x{data.hex()}"}))["status"] == 1
+    return thief
 
 
 def arm(app: PartnerApp, condition: Condition, harm: Harm = Harm.REFUSE) -> str:

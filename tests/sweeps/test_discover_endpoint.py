@@ -16,20 +16,18 @@ from dev.chain.sender import Sender
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
-from sweepapi.evm.tokens.erc20 import APPROVE
 from sweepapi.evm.wallet.holdings.reading import MAX_CANDIDATES, MAX_HELD
 from sweepapi.evm.wallet.holdings.transfer_logs import MAX_LOGS
 from sweepapi.rpc import ProviderPool
 from sweeps.models import Sweep
 from tests.fake_node import FakeNode, without_simulation
-from tests.hostile_tokens import Treatment, put_contract, treat
+from tests.hostile_tokens import Treatment, put_contract, put_thief, treat
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp, details_of, error_of
 
 pytestmark = pytest.mark.django_db
 
 DISCOVER = "/v2/sweep/discover"
-AIM = Function("aim(address,bool)")
 TRANSFER, ARM = Function("transfer(address,uint256)"), Function("arm(uint8,uint8)")
 CONTRACT_CALLS, REFUSE = 4, 0  # as in TrapToken.sol
 BURNS_ALL_GAS = "5b600056"  # a loop that never ends
@@ -89,14 +87,6 @@ def runtime_code(contract: str) -> str:
     compiled = json.loads((CONTRACTS / f"out/{contract}.sol/{contract}.json").read_text(encoding="utf-8"))
     code: str = compiled["deployedBytecode"]["object"]
     return code.removeprefix("0x")
-
-
-def put_thief(app: PartnerApp, prey: str, *, when_approved: bool) -> str:
-    """Give UNI the code of a token that takes the prey, which the user lets it; returns its address."""
-    thief = put_contract(app, "ThiefToken")
-    for to, data in ((prey, APPROVE.encode(thief, 1)), (thief, AIM.encode(prey, when_approved))):
-        assert app.chain.receipt(app.chain.send(app.user, {"to": to, "data": f"0x{data.hex()}"}))["status"] == 1
-    return thief
 
 
 def account(number: int) -> str:
@@ -278,7 +268,7 @@ def test_a_token_on_the_list_may_have_any_name(
 ) -> None:
     token = mint("Visit claim-rewards.xyz to claim", "USDC")
     listed = {app.chain.world["chainId"]: {token: "USDC"}}
-    monkeypatch.setattr("sweeps.rails.evm.discover.verdicts.tokens_of", listed.get)
+    monkeypatch.setattr("sweepapi.evm.tokens.listed_tokens.tokens_of", listed.get)
     shown = token_at(discovered(app), token)
     assert (shown["verdict"], shown["untrusted"], shown["notes"]) == ("no_route", False, [])
 

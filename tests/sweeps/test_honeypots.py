@@ -9,7 +9,7 @@ from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.pools.venues import pool_address
 from tests.factories.sweeps import LOCAL
-from tests.hostile_tokens import Treatment, put_contract, treat
+from tests.hostile_tokens import Treatment, put_contract, put_thief, treat
 from tests.partner_app import PartnerApp, details_of, error_of
 
 pytestmark = pytest.mark.django_db
@@ -114,3 +114,19 @@ def test_a_pool_outside_the_chosen_route_may_refuse_transfers(app: PartnerApp) -
     (other,) = pools(app).keys() - {token["route"]["venue"]}
     treat(app, pools(app)[other], as_sender=REFUSED, as_receiver=REFUSED)
     app.build({"UNI": 1})
+
+
+@pytest.mark.parametrize("when_approved", [True, False])
+def test_a_token_whose_sale_takes_others_is_refused_or_left_out(
+    app: PartnerApp, each_mode: str, *, when_approved: bool
+) -> None:
+    assert each_mode
+    thief = put_thief(app, app.chain.token("DAI").address, when_approved=when_approved)
+    body = app.body({"USDC": 3, "UNI": 1})
+    refused = app.post_build(body)
+    assert error_of(refused) == (422, "tokens_refused")
+    assert details_of(refused) == {("tokens[1].mint", "takes_other_tokens")}
+    built = app.post_build(body | {"onUnroutable": "skip"}).json()["data"]
+    assert [(one["mint"], one["reason"]) for one in built["skippedTokens"]] == [(thief, "takes_other_tokens")]
+    alone = app.post_build(app.body({"UNI": 1}))
+    assert details_of(alone) == {("tokens[0].mint", "takes_other_tokens")}

@@ -40,6 +40,7 @@ FIELD_CODES = {
     "output_too_small": "The minimum output of this amount rounds to zero, or is less SOL than its transaction costs.",
     "uneconomic": "The token, or the whole sweep, brings less than the gas that it costs; `message` shows both.",
     "simulation_failed": "The sweep was simulated, and the token made it fail; `message` says why.",
+    "takes_other_tokens": "The token's sale takes other tokens of the wallet; `message` names them.",
     "price_impact_too_high": "The amount would be sold far below its price; `message` shows the impact.",
     "fee_wallet": "The wallet is the one that is paid the platform fee, so it cannot sweep.",
     "current": "`message` is the value that the field has now.",

@@ -8,12 +8,20 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from sweepapi.evm.chain.chains import Chain
+
 LISTED_TOKENS = Path(__file__).parent / "listed_tokens.txt"
 
 
 def tokens_of(chain_id: int) -> Mapping[str, str]:
     """Return the symbols of the chain's listed tokens by address; none for a chain without."""
     return _by_chain().get(chain_id, {})
+
+
+def is_listed(chain: Chain, token: str) -> bool:
+    """Return whether the chains file or the list has the token."""
+    own = (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
+    return token in own or token in tokens_of(chain.chain_id)
 
 
 @cache

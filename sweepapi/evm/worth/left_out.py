@@ -24,6 +24,7 @@ PROBLEMS = {
 }
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
+TAKES_OTHERS = "Its sale takes other tokens of the wallet as well: {}."
 PRICE_IMPACT = "The price impact is {} basis points."
 UNECONOMIC = "Its output of {output} is worth less than the gas that it adds, {gas_share} in the output token."
 

@@ -28,6 +28,7 @@ from sweepapi.evm.pools.types import PoolHop, Route
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
+from sweepapi.evm.tokens.listed_tokens import is_listed
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.blocked_output import blocks, payout_probes
@@ -37,6 +38,7 @@ from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.left_out import (
     NOT_A_TOKEN,
     PROBLEMS,
+    TAKES_OTHERS,
     LeftOut,
     far_below_price,
     uneconomic,
@@ -330,21 +332,43 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     if not planned.is_held:
         _, fees = _try(planned.market.pool, [], also=sent.reads.calls)
         return _worth_it(planned.simulated(skipped(NOT_HELD)).charged(sent.costs(fees)))
-    alone = [planned.alone(token).attempt(trial, [ALONE_GAS]) for token in swept] if len(swept) > 1 else []
+    alone = [_alone(planned, token, trial) for token in swept] if len(swept) > 1 else []
     (whole, *single), fees = _try(planned.market.pool, [planned.whole_attempt(trial), *alone], also=sent.reads.calls)
-    results = zip(swept, single or [whole], strict=True)
+    results = list(zip(swept, single or [whole], strict=True))
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
+    thieves = {} if planned.is_renewed else _thieves(planned, results)
     if whole.status is SimulationStatus.REVERTED and not failing and (planned.is_renewed or planned.request.leaves_out):
         failing = dict.fromkeys(planned.routed_beside_others, replace(whole, reason=BESIDE_OTHERS.format(whole.reason)))
     # Of a sweep that goes through nothing fails; one that could not be tried may still have tokens that do.
-    if whole.status is SimulationStatus.OK or not failing:
+    if (whole.status is SimulationStatus.OK or not failing) and not thieves:
         return _showing(planned, whole, sent.costs(fees))
     if len(failing) == len(swept) and not planned.is_renewed:
         refuse_blocking_output([planned])
-    smaller = _without(planned, failing)
+    smaller = _without(planned, failing, thieves)
     sent = SentTransactions(smaller, trial)
     (rest,), fees = _try(smaller.market.pool, [smaller.whole_attempt(trial)], also=sent.reads.calls)
     return _showing(smaller, rest, sent.costs(fees))
+
+
+def _alone(planned: EvmPlanned, token: EvmToken, trial: Trial) -> Attempt:
+    """Return the sale of one of the tokens, which is not to take the listed ones of the others."""
+    others = (other.asset for other in planned.swept if other is not token)
+    kept = [asset for asset in others if is_listed(planned.market.chain, asset)]
+    return replace(planned.alone(token).attempt(trial, [ALONE_GAS]), kept=kept)
+
+
+def _thieves(planned: EvmPlanned, results: Sequence[tuple[EvmToken, Simulation]]) -> dict[str, LeftOut]:
+    """Return the tokens whose sale also takes others of the wallet that are worth something."""
+    chain, worthy = planned.market.chain, {planned.market.output, *(token.asset for token in planned.swept)}
+    taken = [
+        (token, sorted(one for one in result.taken if one != token.asset and (one in worthy or is_listed(chain, one))))
+        for token, result in results
+    ]
+    return {
+        token.asset: LeftOut.planned(token, "takes_other_tokens", TAKES_OTHERS.format(", ".join(others)))
+        for token, others in taken
+        if others
+    }
 
 
 def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
@@ -422,7 +446,7 @@ def _loss(planned: EvmPlanned, way: ExecutionWay) -> FieldError:
     return FieldError("execution", "uneconomic", message)
 
 
-def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlanned:
+def _without(planned: EvmPlanned, failing: Mapping[str, Simulation], thieves: Mapping[str, LeftOut]) -> EvmPlanned:
     if planned.is_renewed:
         smaller = planned.dropping(failing)
         if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > planned.max_skipped:
@@ -433,7 +457,7 @@ def _without(planned: EvmPlanned, failing: Mapping[str, Simulation]) -> EvmPlann
         for token in planned.tokens
         if token.asset in failing
     ]
-    smaller = planned.leaving_out(left_out)
+    smaller = planned.leaving_out([*left_out, *thieves.values()])
     require_all(smaller)
     if not smaller.tokens:
         _refuse(planned.request, smaller.left_out)

@@ -21,7 +21,7 @@ from sweepapi.evm.market.sales import Sales
 from sweepapi.evm.routes.minimums import Minimums
 from sweepapi.evm.routes.planning import RoutePlan
 from sweepapi.evm.routes.quoting import Quotes
-from sweepapi.evm.tokens.listed_tokens import tokens_of
+from sweepapi.evm.tokens.listed_tokens import is_listed, tokens_of
 from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation, SimulationStatus
 from sweepapi.evm.wallet.holdings.coverage import Continuation
 from sweepapi.evm.wallet.holdings.outside import OutsideSource
@@ -108,7 +108,7 @@ def _holdings(request: DiscoverRequest, market: Market, services: Sequence[Outsi
         pool=market.pool,
         wallet=request.wallet,
         sources=sources,
-        is_listed=partial(verdicts.is_listed, chain),
+        is_listed=partial(is_listed, chain),
         output=market.output,
     )
     place = Continuation.beginning(sources) if request.place is None else Continuation.decode(request.place)
@@ -165,7 +165,7 @@ class _Appraisal:
     @cached_property
     def _listed(self) -> Sequence[str]:
         """Those of the wallet's tokens whose balances are believed; an unlisted one could accuse each sale."""
-        held = (token for token in self.wallet.amounts if verdicts.is_listed(self.terms.chain, token))
+        held = (token for token in self.wallet.amounts if is_listed(self.terms.chain, token))
         return list(islice(held, MOST_KEPT))
 
     @cached_property
@@ -228,6 +228,6 @@ class _Appraisal:
 
     def _found(self, token: str, finding: ExplainedVerdict, sale: EvmSimulated | None = None) -> FoundToken:
         chain, known = self.terms.chain, self.wallet.facts.tokens.get(token)
-        is_listed = verdicts.is_listed(chain, token)
-        notes = () if known is None or is_listed else verdicts.notes(chain, known)
-        return FoundToken(token, known, is_listed, finding, sale, notes=notes)
+        listed = is_listed(chain, token)
+        notes = () if known is None or listed else verdicts.notes(chain, known)
+        return FoundToken(token, known, listed, finding, sale, notes=notes)

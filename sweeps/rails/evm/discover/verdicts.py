@@ -6,10 +6,10 @@ from functools import lru_cache
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.deception import Deception, KnownSymbols, deception
 from sweepapi.evm.tokens.erc20 import TokenFacts
-from sweepapi.evm.tokens.listed_tokens import listed_symbols, tokens_of
+from sweepapi.evm.tokens.listed_tokens import is_listed, listed_symbols
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweepapi.evm.worth.left_out import PROBLEMS, uneconomic
+from sweepapi.evm.worth.left_out import PROBLEMS, TAKES_OTHERS, uneconomic
 from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenNote, TokenVerdict
 
@@ -20,14 +20,7 @@ DECEPTIONS = {
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
     Deception.LINK: "Its name contains a link.",
 }
-TAKES_OTHERS = "Its sale takes other tokens of the wallet as well: {}."
 TAX = "It keeps {} basis points of what is transferred."
-
-
-def is_listed(chain: Chain, token: str) -> bool:
-    """Return whether the chains file or the token list has the token."""
-    own = (chain.wrapped_native, chain.reference_token, *chain.tokens.values())
-    return token in own or token in tokens_of(chain.chain_id)
 
 
 def deceptive(chain: Chain, token: str, facts: TokenFacts) -> ExplainedVerdict | None:

@@ -18,6 +18,7 @@ LEFT_OUT_REASONS = (
     "output_too_small",
     "price_impact_too_high",
     "simulation_failed",
+    "takes_other_tokens",
 )
 
 
