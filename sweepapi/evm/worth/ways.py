@@ -1,7 +1,7 @@
 """The ways in which a user can execute a sweep, and the gas of each, approvals included.
 
 What was tried is measured; the figures below stand in for it before the trial and where nothing can be tried. They were
-measured on the local chain; ``tests/sweeps/rails/evm/test_ways.py`` compares the ways with what is executed.
+measured on the local chain; ``tests/sweeps/story/test_ways.py`` compares the ways with what is executed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
