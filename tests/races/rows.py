@@ -15,7 +15,7 @@ from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
 from sweeps.models import Execution, SkippedToken, Sweep
 from sweeps.models.sandbox import MovedClock, ScriptedTransaction
-from sweeps.rails.evm.models import ChainHead, LastHop, Leg, PermitNonces, ScannedBlocks, UnmatchedEvent
+from sweeps.rails.evm.models import ChainHead, LastHop, Leg, LegPermit, PermitNonces, ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
 from tests.factories.ledger import book_fee, book_payable, book_payout, random_hash
@@ -55,9 +55,9 @@ def _store_proven(sweep: Sweep) -> None:
 def _store_offered(sweep: Sweep) -> None:
     offer, token = sweep.offers.get(), sweep.tokens.get()
     FeeAuthorizationFactory.create(offer=offer)
-    Leg.objects.create(
-        offer=offer, token=token, hop="dropped", skippable=False, expected_output=0, min_output=0, path=[], fee_tiers=[]
-    )
+    outputs = {"expected_output": 0, "min_output": 0, "price_limit": 0}
+    leg = Leg.objects.create(offer=offer, token=token, hop="dropped", skippable=False, **outputs, path=[], fee_tiers=[])
+    LegPermit.objects.create(leg=leg, kind="EIP2612", name="USD Coin", version="2", nonce=0)
     LastHop.objects.create(offer=offer, venue="uniswap_v3", pool=CONTRACT)
     PermitNonces.objects.create(network=LOCAL, wallet=sweep.wallet)
 

@@ -88,6 +88,7 @@ def test_the_page_shows_tokens_legs_the_authorization_candidates_and_postings(op
     sweep.offers.get().legs.create(
         token=token,
         hop="joined",
+        price_limit=0,
         skippable=True,
         expected_output=7,
         min_output=6,
