@@ -8,6 +8,7 @@ from django.test import Client
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
+from dev.solana.swap_api import answers
 from dev.solana.swap_api.server import Response as SwapResponse
 from partners.models import ApiKey, Partner
 from sweepapi.api.input.field_codes import FIELD_CODES
@@ -283,6 +284,24 @@ def test_a_token_that_can_not_be_sold_is_named_with_its_reason(api: Client, user
     assert error_of(response) == (422, "no_route")
     assert details_of(response) == {("tokens[0].mint", "no_route")}
     assert_documented(response, path=BUILD)
+
+
+def test_a_token_is_not_sold_far_below_its_price_unless_that_is_accepted(
+    api: Client, user: SolanaUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mint = user.hold()
+    monkeypatch.setattr(answers, "PRICE_IMPACT", "0.98")
+    response = post(api, BUILD, body_of(user, mint))
+    assert error_of(response) == (422, "tokens_refused")
+    assert details_of(response) == {("tokens[0].mint", "price_impact_too_high")}
+    assert_documented(response, path=BUILD)
+    found = post(api, DISCOVER, {"wallet": str(user.key)}).json()["data"]["tokens"]
+    assert {token["mint"]: token["reason"] for token in found}[str(mint)] == "price_impact_too_high"
+    accepted = post(api, BUILD, body_of(user, mint) | {"acceptPriceImpactBps": 9_800})
+    assert accepted.status_code == 201, accepted.content
+    (warning,) = accepted.json()["data"]["warnings"]
+    assert (warning["code"], warning["token"]) == ("price_impact_high", str(mint))
+    assert warning["message"] == "The price impact is 9800 basis points."
 
 
 def test_every_reason_of_a_refused_token_is_a_documented_code() -> None:

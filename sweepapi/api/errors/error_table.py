@@ -130,7 +130,7 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.TokensRefused: ErrorRow(
         "tokens_refused",
         422,
-        operations=("quoteSweep", "buildSweep"),
+        operations=BUILDS,
         example=FieldError("tokens[0].mint", "price_impact_too_high", "The price impact is 1834 basis points."),
     ),
     errors.NoRoute: ErrorRow(

@@ -8,6 +8,7 @@ from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.worth.economics import SweptToken
 from sweepapi.evm.worth.valuing import TokenEconomics
+from sweepapi.price_impact import PRICE_IMPACT
 
 NOT_A_TOKEN = ("not_a_token", "This is not the address of an ERC-20 token.")
 PROBLEMS = {
@@ -25,7 +26,6 @@ PROBLEMS = {
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
 TAKES_OTHERS = "Its sale takes other tokens of the wallet as well: {}."
-PRICE_IMPACT = "The price impact is {} basis points."
 UNECONOMIC = "Its output of {output} is worth less than the gas that it adds, {gas_share} in the output token."
 
 

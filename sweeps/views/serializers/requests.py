@@ -71,6 +71,12 @@ class SweepRequest(StrictSerializer):
         max_value=MAX_SLIPPAGE_BPS,
         help_text="How much less than quoted the sweep may give, in basis points.",
     )
+    acceptPriceImpactBps = StrictIntegerField(
+        min_value=0,
+        max_value=BPS_DENOMINATOR,
+        required=False,
+        help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
+    )
     clientReference = ClientReferenceField(
         required=False,
         help_text="Your own reference, shown wherever the sweep is, and a filter of the history; several sweeps may "
@@ -117,6 +123,7 @@ class SweepRequest(StrictSerializer):
             output_asset=body["outputMint"],
             slippage_bps=body["slippageBps"],
             client_reference=body.get("clientReference", ""),
+            accepted_impact_bps=body.get("acceptPriceImpactBps"),
         )
 
 
@@ -232,12 +239,6 @@ class BuildRequestSerializer(SweepRequest):
         help_text='With `"onLegFailure": "skip"`, how many tokens the contract may leave out. By default, and at most, '
         "all but one of the tokens that are swapped in pools.",
     )
-    acceptPriceImpactBps = StrictIntegerField(
-        min_value=0,
-        max_value=BPS_DENOMINATOR,
-        required=False,
-        help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
-    )
     acceptUneconomic = StrictBooleanField(
         default=False,
         help_text="Whether to build a sweep that costs the user more than it brings, which is refused otherwise.",
@@ -268,7 +269,6 @@ class BuildRequestSerializer(SweepRequest):
             super().to_request(),
             max_skipped=body.get("maxSkipped") if body.get("onLegFailure") == "skip" else 0,
             leaves_out=body.get("onUnroutable") == "skip",
-            accepted_impact_bps=body.get("acceptPriceImpactBps"),
             unlimited_approvals=body.get("approvals") == "unlimited",
             wallet_says=wallet_says(body),
             accepts_uneconomic=body["acceptUneconomic"],

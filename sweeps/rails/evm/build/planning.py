@@ -49,6 +49,7 @@ from sweepapi.evm.worth.ways import ExecutionWay
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps.protocol.price_impact import most_impact_bps
 from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
@@ -203,8 +204,7 @@ def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> 
 
 def too_costly(request: BuildRequest, tokens: Sequence[EvmToken]) -> list[LeftOut]:
     """Return the tokens whose price impact is more than the user agreed to."""
-    most_bps = max(settings.PRICE_IMPACT_REFUSAL_BPS, request.accepted_impact_bps or 0)
-    return list(far_below_price(tokens, most_bps=most_bps))
+    return list(far_below_price(tokens, most_bps=most_impact_bps(request.accepted_impact_bps)))
 
 
 def require_all(planned: EvmPlanned) -> None:

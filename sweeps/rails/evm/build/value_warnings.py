@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from django.conf import settings
-
 from sweepapi.evm.worth.economics import value_loss_bps
-from sweepapi.evm.worth.left_out import PRICE_IMPACT
 from sweepapi.evm.worth.valuing import Economics, TokenEconomics
+from sweepapi.price_impact import PRICE_IMPACT
+from sweeps.protocol.price_impact import is_high
 from sweeps.protocol.rail import BuildWarning
 from sweeps.rails.evm.build.stages import EvmPlanned
 
@@ -24,9 +23,9 @@ def value_warnings(planned: EvmPlanned) -> Iterator[BuildWarning]:
 
 def value_warning(economics: TokenEconomics | Economics) -> str | None:
     """Return the code of the warning about a token or a sweep; None if it does not fall short by too much."""
-    if _is_much(economics.price_impact_bps):
+    if is_high(economics.price_impact_bps):
         return "price_impact_high"
-    return "value_loss_high" if _is_much(value_loss_bps(economics)) else None
+    return "value_loss_high" if is_high(value_loss_bps(economics)) else None
 
 
 def _value_warning(economics: TokenEconomics | Economics, asset: str, loss: str) -> Iterator[BuildWarning]:
@@ -35,7 +34,3 @@ def _value_warning(economics: TokenEconomics | Economics, asset: str, loss: str)
             yield BuildWarning(code, PRICE_IMPACT.format(economics.price_impact_bps), asset)
         case "value_loss_high" as code:
             yield BuildWarning(code, loss.format(value_loss_bps(economics)), asset)
-
-
-def _is_much(loss_bps: int | None) -> bool:
-    return loss_bps is not None and loss_bps > settings.PRICE_IMPACT_WARNING_BPS

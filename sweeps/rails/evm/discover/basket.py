@@ -15,6 +15,7 @@ from sweepapi.evm.trial.sweep_gas import USED_FIXED
 from sweepapi.evm.trial.trial_result import together
 from sweepapi.evm.worth.valuing import Economics
 from sweepapi.evm.worth.ways import ExecutionWay, WayKind
+from sweeps.protocol.price_impact import most_impact_bps
 from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import BestBasket, Exclusion, FoundToken, TokenVerdict
 from sweeps.rails.evm.discover.verdicts import of_sale
@@ -128,7 +129,7 @@ def _is_worthy(token: FoundToken) -> bool:
 
 def _is_far_below_price(token: FoundToken) -> bool:
     impact_bps = 0 if token.token is None else token.token.economics.price_impact_bps or 0
-    return impact_bps > int(settings.PRICE_IMPACT_REFUSAL_BPS)
+    return impact_bps > most_impact_bps(None)
 
 
 def _net_output(token: FoundToken) -> int:

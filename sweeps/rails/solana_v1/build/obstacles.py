@@ -25,6 +25,7 @@ REFUSES_PROGRAMS = Obstacle("refuses_programs", "The wallet forbids programs to 
 NO_ROUTE = Obstacle("no_route", "The swap API can't swap this amount.")
 COLLECTIBLE = Obstacle("collectible", "There is only one of it.")
 IS_OUTPUT = Obstacle("is_output", "This is the output token.")
+PRICE_IMPACT = Obstacle("price_impact_too_high", "It would be sold far below its price; a build has to accept that.")
 DUST = Obstacle("dust", "It is worth less than it costs to sweep.")
 NOT_QUOTED = Obstacle(
     "not_quoted", "It was not quoted: there are too many tokens, or the swap API did not answer in time."

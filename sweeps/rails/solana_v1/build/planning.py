@@ -14,6 +14,7 @@ from solders.pubkey import Pubkey
 from partners.models import Partner
 from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
 from sweepapi.networks import Networks
+from sweepapi.price_impact import PRICE_IMPACT
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.accounts import Holding
@@ -26,7 +27,8 @@ from sweepapi.solana.swap_api import SwapApiError
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
 from sweeps.models import Sweep
-from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.price_impact import is_high, most_impact_bps
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
@@ -34,6 +36,7 @@ from sweeps.rails.solana_v1.build.facts import ClusterFacts, read_facts
 from sweeps.rails.solana_v1.build.proving import Proven, prove
 from sweeps.rails.solana_v1.build.quoting import quote_tokens
 from sweeps.rails.solana_v1.build.refusals import (
+    refuse_high_impacts,
     refuse_insufficient_lamports,
     refuse_losses,
     sellable_tokens,
@@ -52,8 +55,9 @@ def plan_v1(
 ) -> SolanaSimulated:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
-    Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``BuildDisabled`` if the
-    fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or wants too much.
+    Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``TokensRefused``,
+    ``BuildDisabled`` if the fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or
+    wants too much.
     """
     cluster, pool = registry.cluster(request.network), registry.pool(request.network)
     output = output_of(cluster, request.output_asset)
@@ -64,6 +68,7 @@ def plan_v1(
         output_mint, fee_account = usable_output(facts)
         planning = _Planning(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
         tokens = quote_tokens(registry.swap_api, sellable, facts, planning.swap_terms, fees)
+        refuse_high_impacts(tokens, most_bps=most_impact_bps(request.accepted_impact_bps))
         check_instructions(tokens, facts, cluster, fees)
         market = read_market(pool, tokens)
         transactions = planning.transactions(pool, tokens, market)
@@ -79,8 +84,15 @@ def plan_v1(
         fee_account=planning.fee_account,
         transactions=transactions,
         blocks_left=market.blocks_left,
-        warnings=list(symbol_warnings(request.tokens, symbols)),
+        warnings=[*symbol_warnings(request.tokens, symbols), *_impact_warnings(tokens)],
     )
+
+
+def _impact_warnings(tokens: Sequence[SolanaToken]) -> Iterator[BuildWarning]:
+    for token in tokens:
+        impact_bps = token.quote.price_impact_bps
+        if is_high(impact_bps):
+            yield BuildWarning("price_impact_high", PRICE_IMPACT.format(impact_bps), token.asset)
 
 
 @contextmanager

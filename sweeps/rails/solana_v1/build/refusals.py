@@ -6,7 +6,16 @@ from dataclasses import dataclass
 import structlog
 from solders.pubkey import Pubkey
 
-from sweepapi.errors import BuildDisabled, FieldError, InsufficientBalance, InsufficientOutput, InvalidRequest, NoRoute
+from sweepapi.errors import (
+    BuildDisabled,
+    FieldError,
+    InsufficientBalance,
+    InsufficientOutput,
+    InvalidRequest,
+    NoRoute,
+    TokensRefused,
+)
+from sweepapi.price_impact import PRICE_IMPACT
 from sweepapi.solana.encoding.accounts import Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, public_key
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
@@ -15,7 +24,7 @@ from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
-from sweeps.rails.solana_v1.build.stages import SolanaTransaction
+from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import fee_account
 
 log = structlog.get_logger(__name__)
@@ -98,6 +107,17 @@ def refuse_insufficient_lamports(facts: ClusterFacts, transactions: Sequence[Sol
     if held < needed:
         message = f"The wallet needs {needed} lamports for fees and rent, and has {held}."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
+
+
+def refuse_high_impacts(tokens: Sequence[SolanaToken], *, most_bps: int) -> None:
+    """Raise ``TokensRefused`` for tokens that the swap API would sell further below their price than this."""
+    costly = [
+        FieldError(f"tokens[{i}].mint", "price_impact_too_high", PRICE_IMPACT.format(token.quote.price_impact_bps))
+        for i, token in enumerate(tokens)
+        if (token.quote.price_impact_bps or 0) > most_bps
+    ]
+    if costly:
+        raise TokensRefused(details=costly)
 
 
 def refuse_losses(transactions: Sequence[SolanaTransaction]) -> None:

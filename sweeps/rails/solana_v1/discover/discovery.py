@@ -24,6 +24,7 @@ from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiErro
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
 from sweepapi.solana.tokens.mints import Mint
+from sweeps.protocol.price_impact import most_impact_bps
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.terms import SwapTerms, fee_account, output_of
@@ -169,4 +170,6 @@ def _price_obstacle(answer: SwapApiQuote | NoQuote | None, output: OutputToken) 
     if isinstance(answer, NoQuote):
         return obstacles.NO_ROUTE
     cost = LAMPORTS_PER_SIGNATURE if output.mint == str(WRAPPED_SOL) else 0
-    return obstacles.DUST if answer.out_amount <= cost else None
+    if answer.out_amount <= cost:
+        return obstacles.DUST
+    return obstacles.PRICE_IMPACT if (answer.price_impact_bps or 0) > most_impact_bps(None) else None
