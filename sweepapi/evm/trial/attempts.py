@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sweepapi.evm.encoding.responses import GasPrice, Log
 from sweepapi.evm.tokens.erc20 import APPROVE
@@ -38,7 +39,7 @@ class Approval:
         """The allowance that the sweep uses."""
         return self.amounts[-1] if self.amounts else self.current
 
-    @property
+    @cached_property
     def calls(self) -> list["TriedCall"]:
         """The approvals in their order."""
         return [TriedCall(self.token, APPROVE.encode(self.spender, amount), APPROVAL_GAS) for amount in self.amounts]

@@ -89,7 +89,7 @@ def plan_v5(
     )
     nonce = NONCES.upcoming if renewed is None else int(renewed.executions.get().execution_id)
     simulated = planning.simulate(planned, _trial(planned, nonce, signer=registry.fee_signer.address))
-    return V5Simulated(**vars(simulated), tried_nonce=nonce)
+    return V5Simulated(**simulated.facts, tried_nonce=nonce)
 
 
 def discover_v5(*, registry: Networks, partner: Partner, request: DiscoverRequest) -> EvmDiscovery:

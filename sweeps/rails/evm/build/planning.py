@@ -49,8 +49,7 @@ from sweepapi.evm.worth.ways import ExecutionWay
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.protocol.price_impact import most_impact_bps
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, most_impact_bps, symbol_warnings
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
 from sweeps.rails.evm.build.sent import SentTransactions

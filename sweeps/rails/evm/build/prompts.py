@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from sweepapi.evm.chain.chains import Chain
@@ -77,7 +78,7 @@ class QuotedExecution:
     planned: EvmPlanned
     way: ExecutionWay
 
-    @property
+    @cached_property
     def economics(self) -> Economics:
         """What the sweep brings in this way."""
         return self.planned.economics_of(self.way)

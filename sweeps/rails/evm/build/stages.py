@@ -1,7 +1,8 @@
 """The stages of a sweep on an EVM chain before it is issued: planned, then simulated, which adds to the plan."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 from django.conf import settings
@@ -252,7 +253,7 @@ class EvmPlanned(PlannedSweep):
         kept = [replace(token, skippable=token.skippable and can_skip) for token in tokens]
         return replace(self, tokens=kept, last_hop=last_hop, max_skipped=max_skipped)
 
-    @property
+    @cached_property
     def ways(self) -> list[ExecutionWay]:
         """The ways to execute it: those that count first, and of these the cheapest."""
         # Last, if the account's code may refuse what is signed.
@@ -262,7 +263,7 @@ class EvmPlanned(PlannedSweep):
             key=lambda way: (doubtful and way.signatures > 0, not way.counts, self._price_of(way), way.prompts),
         )
 
-    @property
+    @cached_property
     def ways_finder(self) -> ExecutionWays:
         """What the ways depend on."""
         return ExecutionWays(
@@ -418,7 +419,12 @@ class EvmPlanned(PlannedSweep):
 
     def simulated(self, simulation: Simulation) -> "EvmSimulated":
         """Return the next stage."""
-        return EvmSimulated(**vars(self), simulation=simulation, data_costs=None)
+        return EvmSimulated(**self.facts, simulation=simulation, data_costs=None)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The values of the fields, without what was derived from them, for the next stage."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from sweepapi.evm.worth.economics import value_loss_bps
 from sweepapi.evm.worth.valuing import Economics, TokenEconomics
 from sweepapi.price_impact import PRICE_IMPACT
-from sweeps.protocol.price_impact import is_high
-from sweeps.protocol.rail import BuildWarning
+from sweeps.protocol.rail import BuildWarning, is_high
 from sweeps.rails.evm.build.stages import EvmPlanned
 
 LOSS = "After the fee and its gas, this token brings {} basis points less than it is worth."

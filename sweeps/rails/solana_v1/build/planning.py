@@ -27,8 +27,7 @@ from sweepapi.solana.swap_api import SwapApiError
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
 from sweeps.models import Sweep
-from sweeps.protocol.price_impact import is_high, most_impact_bps
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, is_high, most_impact_bps, symbol_warnings
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
