@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from sweepapi.evm.contracts import v5
 from sweeps.models import Execution, Sweep
 from sweeps.protocol.evidence import ATTESTED, SPLIT, VERIFIABLE, ContractEvent, Evidence, SignedAuthorization
 from sweeps.rails.evm.follow.emitted import token_count
@@ -51,17 +50,5 @@ def _authorizations(sweep: Sweep) -> Iterator[SignedAuthorization]:
     """Yield those of all offers, from what was stored when they were signed; an adopted sweep has none."""
     signed = FeeAuthorization.objects.filter(offer__sweep=sweep).select_related("offer").order_by("offer__sequence")
     for row in signed:
-        authorization = v5.Authorization(
-            user=row.user,
-            partner_id=row.partner_onchain_id,
-            partner_recipient=row.partner_recipient,
-            protocol_recipient=row.protocol_recipient,
-            output_token=row.output_token,
-            total_fee_bps=row.total_fee_bps,
-            partner_share_bps=row.partner_share_bps,
-            nonce=row.nonce,
-            deadline=row.deadline_seconds,
-            legs_hash=row.legs_hash,
-        )
-        typed_data = authorization.typed_data(chain_id=row.chain_id, contract=row.contract)
+        typed_data = row.message.typed_data(chain_id=row.chain_id, contract=row.contract)
         yield SignedAuthorization(row.offer.sequence, typed_data, row.digest, row.signature, row.signer)

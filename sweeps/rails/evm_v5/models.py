@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from sweepapi.evm.contracts.batch import HARD_CAP_BPS
+from sweepapi.evm.contracts.v5 import Authorization
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.fields import AddressField, Hash32Field, NetworkField, Uint256Field
 from sweepapi.postgres.triggers import append_only
@@ -44,6 +45,22 @@ class FeeAuthorization(models.Model):
 
     def __str__(self) -> str:
         return f"nonce {self.nonce} on chain {self.chain_id}"
+
+    @property
+    def message(self) -> Authorization:
+        """What was signed."""
+        return Authorization(
+            user=self.user,
+            partner_id=self.partner_onchain_id,
+            partner_recipient=self.partner_recipient,
+            protocol_recipient=self.protocol_recipient,
+            output_token=self.output_token,
+            total_fee_bps=self.total_fee_bps,
+            partner_share_bps=self.partner_share_bps,
+            nonce=self.nonce,
+            deadline=self.deadline_seconds,
+            legs_hash=self.legs_hash,
+        )
 
 
 class Cancellation(models.Model):

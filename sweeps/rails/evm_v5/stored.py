@@ -31,21 +31,9 @@ def arguments_of(offer: Offer, route: batch.BatchRoute) -> Sequence[Any]:
     row = FeeAuthorization.objects.get(offer=offer)
     if batch.hash_route(route) != row.legs_hash:
         raise NewBuildRequired(OTHER_VENUES)
-    authorization = v5.Authorization(
-        user=row.user,
-        partner_id=row.partner_onchain_id,
-        partner_recipient=row.partner_recipient,
-        protocol_recipient=row.protocol_recipient,
-        output_token=row.output_token,
-        total_fee_bps=row.total_fee_bps,
-        partner_share_bps=row.partner_share_bps,
-        nonce=row.nonce,
-        deadline=row.deadline_seconds,
-        legs_hash=row.legs_hash,
-    )
     return v5.sweep_arguments(
         route=route,
-        authorization=authorization,
+        authorization=row.message,
         signature=bytes.fromhex(row.signature[2:]),
         permission=permission_of(offer.sweep),
     )
