@@ -21,7 +21,7 @@ _ENDINGS = (
     "support|surf|systems|team|tech|tips|today|tokyo|tools|top|trade|trading|vip|watch|web|website|wiki|win|work|world|wtf|"
     "xyz|zone"
 )
-# What stands for the dot of a link, other than full stops: one in brackets and, before an ending, a dot or a word.
+# What replaces the dot of a link, other than full stops: one in brackets and, before an ending, a dot or a word.
 _FULL_STOPS = str.maketrans(dict.fromkeys("\u3002\ua4f8", "."))
 _SPELLED_DOT = re.compile(
     r"\s*[\[({<]\s*(?:\.|dot)\s*[\])}>]\s*"

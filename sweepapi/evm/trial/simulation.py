@@ -4,7 +4,7 @@
 sender needs no signature, and its own code runs, so that a token sees what it will see when it counts.
 
 Where data takes gas, what a sweep uses without that is found in a block whose base fee is zero, because that takes
-none. A token could see that there is no price; so the sweep is tried once more at a price, in a request of its own.
+none. A token could see that the price is zero; so the sweep is tried once more at a price, in a request of its own.
 """
 
 from collections import defaultdict

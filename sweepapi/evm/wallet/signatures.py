@@ -50,7 +50,7 @@ def recovered(digest: bytes, signature: bytes) -> str | None:
 
 
 def unwrapped(signature: bytes) -> bytes | None:
-    """Return the signature inside ERC-6492's wrapper; None if there is no wrapper around it."""
+    """Return the signature inside ERC-6492's wrapper; None if it is not wrapped."""
     if not signature.endswith(_WRAPPER_SUFFIX):
         return None
     try:

@@ -12,8 +12,9 @@ from typing import Protocol
 from sweepapi.evm.tokens.erc20 import UNLIMITED
 from sweepapi.evm.tokens.token_permits import TokenPermits
 from sweepapi.evm.trial.attempts import Approval
+from sweepapi.evm.trial.call_gas import CLEARED
 from sweepapi.evm.trial.legs import LegSwap
-from sweepapi.evm.trial.sweep_gas import TRANSACTION_CAP, SweepGas
+from sweepapi.evm.trial.sweep_gas import PERMIT2_PER_TOKEN, TRANSACTION_CAP, SweepGas
 
 # A transaction that approves a token behind a proxy: a new allowance, another one, and none.
 NEW_APPROVAL, OTHER_APPROVAL, RESET = 52_000, 35_000, 30_000
@@ -24,8 +25,7 @@ APPROVAL_LIMIT_PERCENT = 130  # a fifth of what was used may have been refunded
 BATCH = 6_000  # an account's code around its calls
 BATCH_LIMIT = 60_000  # that code, and what the frames of its calls keep of a sweep's gas (EIP-150)
 # A token's first permit that the sweep uses up; more where it stays, less where its nonce was counted before.
-TOKEN_PERMIT, KEPT_TOKEN_PERMIT, COUNTED_NONCE = 35_500, 54_500, 17_100
-PERMITTED_TOKEN = 1_610  # what Permit2 adds for each token of its batch
+USED_PERMIT, KEPT_PERMIT, COUNTED_NONCE = 35_500, 54_500, 17_100
 # EIP-7702: the price of an authorization, of which half is refunded to an account that exists.
 AUTHORIZATION, USED_AUTHORIZATION = 25_000, 12_500
 # What a rollup's fee for data is estimated to grow by, in bytes of calldata as a token adds them, mostly zeros. An
@@ -34,7 +34,6 @@ APPROVAL_BYTES = 350
 BATCHED_CALL_BYTES = 110  # the addresses are there already
 TOKEN_PERMIT_BYTES = 224
 UNSIGNED_BYTES = 250  # less of a sweep without Permit2's nonce, deadline and signature
-CLEARED = 4_800  # refunded for an allowance that is used up (EIP-3529)
 KEPT_WRITE = 2_900  # what it costs to lower an allowance; a token that never lowers one saves that
 
 
@@ -261,7 +260,7 @@ class ExecutionWays:
 
     def _permitted(self, token: ApprovableToken) -> int:
         counted = COUNTED_NONCE if token.permits is not None and token.permits.nonce else 0
-        return (KEPT_TOKEN_PERMIT if self.unlimited else TOKEN_PERMIT) - counted
+        return (KEPT_PERMIT if self.unlimited else USED_PERMIT) - counted
 
     def _was_tried(self, approval: Approval) -> bool:
         return (approval.token, approval.spender) in self.approvals_used
@@ -316,4 +315,4 @@ def added_bytes(token: ApprovableToken, way: ExecutionWay) -> int:
 def added_gas(token: ApprovableToken, way: ExecutionWay, leg: int) -> int:
     """Return what a token whose leg uses this much adds to the gas of a sweep in this way."""
     is_signed = way.kind in (WayKind.PERMITS, WayKind.PERMIT2)
-    return leg + way.approval_gas.get(token.asset, 0) + (PERMITTED_TOKEN if is_signed else 0)
+    return leg + way.approval_gas.get(token.asset, 0) + (PERMIT2_PER_TOKEN if is_signed else 0)

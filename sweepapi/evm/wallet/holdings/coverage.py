@@ -101,7 +101,7 @@ class Looked:
 
     @property
     def knows_all(self) -> bool:
-        """Whether there is no token of the wallet that it did not name."""
+        """Whether it named every token of the wallet."""
         return self.source.knows_all and self.found.cut is None
 
     @property

@@ -165,7 +165,7 @@ class OutsideSearch:
         )
 
     def _error(self) -> BadResponseError | None:
-        """Return why there is no further page; None if that was decided here."""
+        """Return the failure that ended the reading; None if it ended without one."""
         if not self.outcome.done():
             return NoAnswerError(f"{self.reading.service!r} did not answer in time")
         error = self.outcome.exception()

@@ -214,9 +214,9 @@ def require_all(planned: EvmPlanned) -> None:
 
 def _refuse(request: BuildRequest, tokens: Sequence[LeftOut]) -> NoReturn:
     """Raise ``TokensRefused``; it has the same reasons as the answer would have."""
-    requested = [token.asset for token in request.tokens]
-    by_position = sorted((requested.index(one.asset), one) for one in tokens)
-    raise TokensRefused(details=[FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in by_position])
+    reasons = {one.asset: one for one in tokens}
+    refused = [(i, reasons[token.asset]) for i, token in enumerate(request.tokens) if token.asset in reasons]
+    raise TokensRefused(details=[FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in refused])
 
 
 def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
@@ -454,7 +454,7 @@ def _without(planned: EvmPlanned, failing: Mapping[str, Simulation], thieves: Ma
     left_out = [
         LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
         for token in planned.tokens
-        if token.asset in failing
+        if token.asset in failing and token.asset not in thieves
     ]
     smaller = planned.leaving_out([*left_out, *thieves.values()])
     require_all(smaller)

@@ -13,8 +13,10 @@ from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweepapi.evm.worth.left_out import LeftOut
 from sweeps.protocol.rail import BuildWarning
 from sweeps.protocol.request import TokenInput
+from sweeps.rails.evm.build import planning
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.planner import FEE_BPS, Planner
@@ -166,6 +168,15 @@ def test_the_pool_of_a_joined_token_may_use_half_of_the_slippage_if_it_can_be_sk
             swap = pool_swap(token)
             whole = quoted(swap.hop, token.amount)
             assert swap.least_wrapped == pytest.approx(whole * share_bps / 10_000, rel=2e-4)
+
+
+def test_a_token_that_is_refused_for_two_reasons_is_named_once(planner: Planner) -> None:
+    planned = planner.sweep({"USDT": 1, "DAI": 1})
+    asset = planned.tokens[1].asset
+    reasons = [LeftOut(asset, 1, "simulation_failed", "First."), LeftOut(asset, 1, "takes_other_tokens", "Second.")]
+    with pytest.raises(TokensRefused) as refused:
+        planning.require_all(replace(planned, left_out=reasons))
+    assert refusals(refused.value) == [("tokens[1].mint", "takes_other_tokens")]
 
 
 def test_an_amount_whose_floor_rounds_to_zero_is_refused(planner: Planner) -> None:
