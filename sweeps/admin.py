@@ -86,7 +86,8 @@ class SweepAdmin(ReadOnly, AdminPages):
                     "output_asset",
                     "show_min_gross",
                     ("slippage_bps", "accepted_impact_bps"),
-                    ("show_approvals", "wallet_atomic", "gas_is_sponsored"),
+                    ("show_approvals", "wallet_atomic"),
+                    "show_gas",
                     ("total_fee_bps", "partner_share_bps"),
                     "partner_recipient",
                     "protocol_recipient",
@@ -116,6 +117,7 @@ class SweepAdmin(ReadOnly, AdminPages):
         "show_network",
         "show_min_gross",
         "show_approvals",
+        "show_gas",
         "show_events",
         "show_facts",
         "show_postings",
@@ -150,6 +152,10 @@ class SweepAdmin(ReadOnly, AdminPages):
     @display(description="Approvals")
     def show_approvals(self, sweep: Sweep) -> str:
         return "unlimited" if sweep.unlimited_approvals else "exact"
+
+    @display(description="Gas")
+    def show_gas(self, sweep: Sweep) -> str:
+        return "sponsored" if sweep.gas_is_sponsored else "paid by the wallet"
 
     @display(description="Waits for")
     def show_waiting(self, sweep: Sweep) -> SafeString | str:

@@ -111,11 +111,12 @@ def test_the_page_shows_tokens_legs_the_authorization_candidates_and_postings(op
 
 def test_the_page_and_the_search_show_what_the_partner_chose(ops: Client) -> None:
     SweepFactory.create()
+    says = {"wallet_atomic": "ready", "gas_is_sponsored": True}
     sweep = SweepFactory.create(
-        client_reference="order 1017", accepted_impact_bps=2345, unlimited_approvals=True, wallet_atomic="ready"
+        client_reference="order 1017", accepted_impact_bps=2345, unlimited_approvals=True, **says
     )
     text = ops.get(page(sweep)).content.decode()
-    assert missing(text, "order 1017", "2345", "unlimited", "ready") == []
+    assert missing(text, "order 1017", "2345", "unlimited", "ready", "sponsored") == []
     found = ops.get(reverse("admin:sweeps_sweep_changelist"), {"q": "order 1017"}).content.decode()
     assert missing(found, str(sweep.id), "1 result") == []
 
