@@ -70,13 +70,15 @@ def _conclude(one: Progress, agreed: set[str], pages: Sequence[object], required
         if listed.signature not in agreed:
             break
         passed.append(listed)
-    if sum(_lists_only(page, passed) for page in pages) >= required:
-        _pass(one, passed)
+    # Which provider was asked first decides what is listed, so the newest may be known to that one alone.
+    while passed and sum(_lists_only(page, passed) for page in pages) < required:
+        passed.pop()
+    _pass(one, passed)
 
 
 def _lists_only(page: object, passed: Sequence[Listed]) -> bool:
     """Whether a provider lists nothing else up to the newest of these, and all of it in final blocks."""
-    if not isinstance(page, tuple) or len(page) == PAGE or not passed:
+    if not isinstance(page, tuple) or len(page) == PAGE:
         return False
     known = {one.signature for one in passed}
     newer = [one.signature for one in page]

@@ -123,14 +123,17 @@ def test_what_two_providers_show_alike_is_not_read_again(sweep: LocalSweep, liar
     assert [methods.count("getTransaction") for methods in liar.asked] == [0, 2]
 
 
+@pytest.mark.parametrize("first_asked", ["the liar", "the other"])
 def test_a_final_transaction_of_a_stranger_that_only_one_provider_lists_is_read_again(
-    sweep: LocalSweep, liar: FakeNode
+    sweep: LocalSweep, liar: FakeNode, use_nodes: UseNodes, first_asked: str
 ) -> None:
     first, second = sweep.spam(count=2)
     sweep.cluster.finalize()
     liar.alter = hiding(first)
     the_worker_checks(sweep)
     assert sweep.executions[0].search_cursor == ""
+    if first_asked == "the other":
+        use_nodes(sweep.cluster.url, liar.url)
     liar.alter = hiding(second)
     the_worker_checks(sweep)
     assert sweep.executions[0].search_cursor == str(first.signature)
