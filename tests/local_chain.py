@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,8 +14,9 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 from web3 import HTTPProvider, Web3
-from web3.types import RPCEndpoint, TxReceipt
+from web3.types import TxReceipt
 
+from dev.chain.rpc import Rpc
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS, SAFE_DEPTH_BLOCKS
 from sweepapi.evm.contracts.v5 import CANCEL_AUTHORIZATION
 from sweepapi.evm.encoding.abi import Function
@@ -47,14 +49,16 @@ class LocalChain:
 
     def __init__(self, world: dict[str, Any]) -> None:
         self.world = world
-        self.web3 = Web3(HTTPProvider(world["rpcUrl"]))
+        self.node = Rpc(world["rpcUrl"])
+        self.web3 = Web3(HTTPProvider(world["rpcUrl"], session=self.node.session))
         self.users: list[LocalAccount] = [Account.from_key(user["privateKey"]) for user in world["users"]]
         self.contracts: dict[str, str] = world["contracts"]
         self._mines = True
 
     @classmethod
+    @cache
     def of_environment(cls) -> Self:
-        """Return the chain that ``python -m dev exec`` started."""
+        """Return the chain that ``python -m dev exec`` started; one for all tests."""
         return cls(json.loads(Path(os.environ["DEV_WORLD_FILE"]).read_text(encoding="utf-8")))
 
     def token(self, symbol: str) -> Token:
@@ -62,10 +66,8 @@ class LocalChain:
         return Token(symbol, fields["address"], fields["decimals"])
 
     def rpc(self, method: str, *params: Any) -> Any:
-        """Make one JSON-RPC call and return its result; fails on an error."""
-        answer = self.web3.provider.make_request(RPCEndpoint(method), params)
-        assert "error" not in answer, answer
-        return answer["result"]
+        """Make one JSON-RPC call and return its result; raises NodeError."""
+        return self.node.call(method, *params)
 
     def mine(self, blocks: int = 1, *, seconds: int = 0) -> None:
         """Mine blocks, and advance the clock by this many seconds before the first."""

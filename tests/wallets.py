@@ -5,7 +5,6 @@ from typing import Any
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 
-from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
 from sweepapi.evm.contracts.batch_account import execute_calldata
 from tests.local_chain import GAS, LocalChain
@@ -17,7 +16,7 @@ def deployed(chain: LocalChain, contract: str, *arguments: object) -> str:
     """Deploy a contract of the local world and return its address."""
     chain.give_coins(DEPLOYER)
     chain.rpc("anvil_impersonateAccount", DEPLOYER)
-    sender = Sender(Rpc(chain.world["rpcUrl"]), DEPLOYER)
+    sender = Sender(chain.node, DEPLOYER)
     address = sender.create(contract, *arguments)
     with chain.mining_paused():
         sender.flush()

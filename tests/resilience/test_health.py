@@ -3,7 +3,6 @@
 import pytest
 import requests
 
-from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from tests.local_chain import LocalChain
@@ -25,7 +24,7 @@ def observed(engines: Engines, database: Database, redis_url: str) -> Observed:
 def completed(observed: Observed, database: Database, chain: LocalChain) -> str:
     """The network of a sweep that was built, sent and confirmed."""
     api = SweepApi(observed.api_url, database.api_key)
-    wallet = Wallet(Rpc(chain.world["rpcUrl"]), chain.world["users"][0]["privateKey"])
+    wallet = Wallet(chain.node, chain.world["users"][0]["privateKey"])
     usdc = chain.token("USDC")
     built = api.build(
         chain=chain.world["chain"],

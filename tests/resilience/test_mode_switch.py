@@ -11,7 +11,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from dev.chain.rpc import Rpc
 from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from dev.processes.process import Program
@@ -81,7 +80,7 @@ class Client:
 
     def __init__(self, front: Front, database: Database, chain: LocalChain, number: int) -> None:
         self._front, self._api_key, self._chain = front, database.api_key, chain
-        self._wallet = Wallet(Rpc(chain.world["rpcUrl"]), chain.world["users"][number]["privateKey"])
+        self._wallet = Wallet(chain.node, chain.world["users"][number]["privateKey"])
         self.finished = Counter[str]()
 
     def sweep(self) -> None:

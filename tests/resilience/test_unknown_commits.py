@@ -7,7 +7,6 @@ from typing import Any, LiteralString
 
 import pytest
 
-from dev.chain.rpc import Rpc
 from dev.partner_client import Wallet, finalize
 from tests.local_chain import LocalChain
 from tests.resilience.engines import connect
@@ -58,7 +57,7 @@ def no_other_commits(world: World) -> Iterator[None]:
 @pytest.fixture
 def executed(world: World, chain: LocalChain) -> tuple[str, str]:
     """Build a sweep and execute it; its id and the hash."""
-    wallet = Wallet(Rpc(chain.world["rpcUrl"]), chain.world["users"][1]["privateKey"])
+    wallet = Wallet(chain.node, chain.world["users"][1]["privateKey"])
     built = world.build(wallet.address)
     for issue in built["issues"]["allowance"]:
         chain.receipt(wallet.send(issue["transaction"]))

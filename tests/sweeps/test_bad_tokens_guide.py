@@ -10,7 +10,6 @@ from eth_account import Account
 from eth_utils.crypto import keccak
 
 from dev.chain.bad_tokens import MixedWallet, fill_wallet
-from dev.chain.rpc import Rpc
 from tests.openapi import assert_documented
 from tests.partner_app import PartnerApp
 
@@ -26,7 +25,7 @@ TOLERANCE = 0.1  # gas prices depend on how many blocks the chain has
 
 @pytest.fixture
 def mixed(app: PartnerApp) -> MixedWallet:
-    return fill_wallet(Rpc(app.chain.world["rpcUrl"]), app.chain.contracts, app.chain.world["tokens"], WALLET)
+    return fill_wallet(app.chain.node, app.chain.contracts, app.chain.world["tokens"], WALLET)
 
 
 def shown_answers() -> list[Any]:

@@ -13,7 +13,6 @@ from eth_utils.crypto import keccak
 from structlog.testing import capture_logs
 
 from dev.chain.listing import list_tokens
-from dev.chain.rpc import Rpc
 from partners.models import ApiKey
 from sweepapi.evm.chain.chains import Chain, HoldingsSource
 from sweepapi.evm.tokens.erc20 import TRANSFER_TOPIC
@@ -83,7 +82,7 @@ def account(number: int) -> str:
 def put_tokens(app: PartnerApp, count: int, *, code: str = BALANCE_OF_ONE, start: int = 0) -> list[str]:
     """Put so many tokens without a pool into every wallet."""
     tokens = [account(start + i) for i in range(count)]
-    Rpc(app.chain.world["rpcUrl"]).batch([("anvil_setCode", [token, f"0x{code}"]) for token in tokens])
+    app.chain.node.batch([("anvil_setCode", [token, f"0x{code}"]) for token in tokens])
     return tokens
 
 
@@ -174,7 +173,7 @@ def test_a_cursor_goes_on_to_older_blocks_up_to_the_first(app: PartnerApp, setti
 
 def real_tokens(app: PartnerApp, wallet: str) -> list[str]:
     """List tokens with a pool each, of which the wallet has some."""
-    rpc, contracts = Rpc(app.chain.world["rpcUrl"]), app.chain.world["contracts"]
+    rpc, contracts = app.chain.node, app.chain.world["contracts"]
     return [
         token
         for kind in ("uniswap_v3", "uniswap_v2")

@@ -11,7 +11,6 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 from dev.chain.artifacts import CONTRACTS
-from dev.chain.rpc import Rpc
 from dev.chain.sender import Sender
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.encoding.abi import Function
@@ -101,7 +100,7 @@ def mint(app: PartnerApp) -> Callable[..., str]:
     def create(name: str, symbol: str, amount: int = 10**18) -> str:
         app.chain.rpc("anvil_impersonateAccount", app.chain.users[1].address)
         with app.chain.mining_paused():
-            sender = Sender(Rpc(app.chain.world["rpcUrl"]), app.chain.users[1].address)
+            sender = Sender(app.chain.node, app.chain.users[1].address)
             token = sender.create("MintableToken", name, symbol, 18)
             sender.call(token, "mint(address,uint256)", app.user.address, amount)
             sender.flush()
