@@ -20,6 +20,7 @@ from ledger.models import Settlement
 from partners.models import Partner
 from sweepapi.fees import FeeRates, Split
 from sweepapi.networks import Networks
+from sweepapi.worth.left_out import LeftOut
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.request import BuildRequest, TokenInput
@@ -91,16 +92,6 @@ def symbol_warnings(tokens: Sequence[TokenInput], symbols: Mapping[str, str]) ->
             yield BuildWarning("symbol_differs", f"The token's symbol is {symbol!r}.", token.asset)
 
 
-def most_impact_bps(accepted_bps: int | None) -> int:
-    """Return the price impact above which a token is refused, if the user accepted this one or was not asked."""
-    return max(int(settings.PRICE_IMPACT_REFUSAL_BPS), accepted_bps or 0)
-
-
-def is_high(loss_bps: int | None) -> bool:
-    """Return whether partners should warn of a price impact, or of another loss against mid prices."""
-    return loss_bps is not None and loss_bps > settings.PRICE_IMPACT_WARNING_BPS
-
-
 @dataclass(frozen=True)
 class PlannedSweep:
     """A sweep that was planned from reads alone; each rail adds what it needs to issue it."""
@@ -111,6 +102,8 @@ class PlannedSweep:
     fees: FeeTerms
     tokens: Sequence[PricedToken]
     height: int  # the head that was read
+    warnings: Sequence[BuildWarning]
+    left_out: Sequence[LeftOut]
 
     @property
     def expected(self) -> Split:

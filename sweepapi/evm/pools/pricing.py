@@ -16,7 +16,6 @@ from sweepapi.evm.chain.multicall import Read
 from sweepapi.evm.pools.finder import Pools
 from sweepapi.evm.pools.sources import SOURCES
 from sweepapi.evm.pools.types import Spot
-from sweepapi.fees import BPS_DENOMINATOR
 
 Pair = tuple[str, str]  # a token, and the one in which its price and the depth of its pools are measured
 
@@ -116,10 +115,3 @@ class GasCosts:
     def per_unit(self, token: str) -> Fraction:
         """Return the cost in a token; without a price zero, which compares ways by their gross output."""
         return self.wei * (self.prices.along((self.wrapped, token)) or Fraction(0))
-
-
-def loss_bps(*, ideal: Fraction, actual: int) -> int:
-    """Return how much less than the ideal there is, rounded up; zero if there is more."""
-    if actual >= ideal:
-        return 0
-    return -((actual - ideal) * BPS_DENOMINATOR // ideal)

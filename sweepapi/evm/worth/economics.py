@@ -11,8 +11,10 @@ from typing import Protocol
 
 from sweepapi.evm.tokens.transfers import Transfers
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, leg_gas
-from sweepapi.evm.worth.valuing import Economics, Rates, Reference, TokenEconomics, loss_of
+from sweepapi.evm.worth.valuing import Economics, Rates, TokenEconomics
 from sweepapi.fees import BPS_DENOMINATOR, FeeRates, Split
+from sweepapi.worth.losses import loss_of
+from sweepapi.worth.summary import SummaryValues, summary
 
 
 class SweptToken(Protocol):
@@ -80,39 +82,17 @@ def sweep_economics(
         gas_value=rates.value(share),
         net_output=net,
         net_value=rates.value(net),
-        summary=_summary(
+        summary=summary(
             len(tokens),
             rates.reference,
-            worth=None if ideal is None else rates.value(floor(ideal)),
-            gas_value=rates.value(share),
-            received=rates.value(expected.user_amount),
+            SummaryValues(
+                worth=None if ideal is None else rates.value(floor(ideal)),
+                cost=rates.value(share),
+                received=rates.value(expected.user_amount),
+            ),
+            paid_for="gas",
         ),
     )
-
-
-def _summary(
-    count: int, reference: Reference | None, *, worth: int | None, gas_value: int | None, received: int | None
-) -> str | None:
-    """Return what the sweep means for its user, in a sentence; None if one of the values is not known."""
-    if reference is None or worth is None or gas_value is None or received is None:
-        return None
-    sold = f"You sell {count} token{'s' if count > 1 else ''} worth {_dollars(worth, reference)}"
-    if gas_value == 0:
-        return f"{sold} and receive {_dollars(received, reference)}."
-    net = received - gas_value
-    left = f"leaves you {_dollars(net, reference)}" if net >= 0 else f"is {_dollars(-net, reference)} less than the gas"
-    paid, gross = _dollars(gas_value, reference), _dollars(received, reference)
-    return f"{sold}, pay {paid} for gas and receive {gross}, which {left}."
-
-
-def _dollars(value: int, reference: Reference) -> str:
-    cents = value * 100 // 10**reference.decimals
-    return "less than $0.01" if 0 == cents < value else f"${cents // 100:,}.{cents % 100:02}"
-
-
-def value_loss_bps(economics: TokenEconomics | Economics) -> int | None:
-    """Return how much less than the mid prices a token or a sweep brings after tax, impact, fee and gas."""
-    return loss_of(economics.ideal_output, economics.net_output)
 
 
 def _sum(outputs: Iterable[Fraction | None]) -> Fraction | None:

@@ -10,18 +10,11 @@ from math import ceil, floor
 
 from sweepapi.evm.chain.fee_models.estimates import DataFee
 from sweepapi.evm.market.reading import Market, MarketFacts
-from sweepapi.evm.pools.pricing import MidPrices, loss_bps
+from sweepapi.evm.pools.pricing import MidPrices
 from sweepapi.evm.routes.quoting import Quotes
 from sweepapi.fees import FeeRates
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The stablecoin in which values are stated."""
-
-    asset: str
-    symbol: str
-    decimals: int
+from sweepapi.worth.losses import loss_of
+from sweepapi.worth.summary import Reference
 
 
 @dataclass(frozen=True)
@@ -104,11 +97,6 @@ class TokenEconomics:
     gas_value: int | None = None
     net_value: int | None = None
 
-    @property
-    def is_uneconomic(self) -> bool:
-        """Whether the user's part of the output is worth less than the gas that the token adds."""
-        return self.net_output is not None and self.net_output < 0
-
     def at(self, *, expected_output: int, min_output: int, fees: FeeRates, rates: Rates) -> "TokenEconomics":
         """Return the figures for other outputs of the same amount."""
         share = rates.share(gas=self.gas, more_bytes=self.more_bytes)
@@ -151,8 +139,3 @@ class Economics:
     net_output: int | None
     net_value: int | None
     summary: str | None  # for people
-
-
-def loss_of(ideal: Fraction | None, actual: int | None) -> int | None:
-    """Return how much less than ideal an output is, in basis points."""
-    return None if not ideal or actual is None else loss_bps(ideal=ideal, actual=actual)

@@ -17,7 +17,6 @@ from sweepapi.errors import (
     FieldError,
     InsufficientOutput,
     InvalidRequest,
-    TokensRefused,
     Uneconomic,
 )
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
@@ -39,9 +38,6 @@ from sweepapi.evm.worth.left_out import (
     NOT_A_TOKEN,
     PROBLEMS,
     TAKES_OTHERS,
-    LeftOut,
-    far_below_price,
-    uneconomic,
     unswappable,
 )
 from sweepapi.evm.worth.valuing import Rates
@@ -49,7 +45,9 @@ from sweepapi.evm.worth.ways import ExecutionWay
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, most_impact_bps, symbol_warnings
+from sweepapi.worth.left_out import SIMULATION_FAILED, LeftOut, uneconomic
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.refusing import refuse, require_all, too_costly
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
 from sweeps.rails.evm.build.sent import SentTransactions
@@ -197,26 +195,8 @@ def _without_unsweepable(planned: EvmPlanned, unroutable: Sequence[LeftOut]) -> 
     costly = too_costly(request, left.tokens)
     left = replace(left.leaving_out(costly), left_out=[*unroutable, *worthless, *costly])
     if not left.tokens:
-        _refuse(request, left.left_out)
+        refuse(request, left.left_out)
     return left
-
-
-def too_costly(request: BuildRequest, tokens: Sequence[EvmToken]) -> list[LeftOut]:
-    """Return the tokens whose price impact is more than the user agreed to."""
-    return list(far_below_price(tokens, most_bps=most_impact_bps(request.accepted_impact_bps)))
-
-
-def require_all(planned: EvmPlanned) -> None:
-    """Raise ``TokensRefused`` if the plan lacks tokens that may not be left out."""
-    if planned.left_out and not planned.request.leaves_out:
-        _refuse(planned.request, planned.left_out)
-
-
-def _refuse(request: BuildRequest, tokens: Sequence[LeftOut]) -> NoReturn:
-    """Raise ``TokensRefused``; it has the same reasons as the answer would have."""
-    reasons = {one.asset: one for one in tokens}
-    refused = [(i, reasons[token.asset]) for i, token in enumerate(request.tokens) if token.asset in reasons]
-    raise TokensRefused(details=[FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in refused])
 
 
 def _signed_floors(request: BuildRequest, fees: FeeTerms, signed: SignedTerms) -> SignedFloors:
@@ -452,12 +432,12 @@ def _without(planned: EvmPlanned, failing: Mapping[str, Simulation], thieves: Ma
             raise InsufficientOutput(WOULD_REVERT.format(next(iter(failing.values())).reason))
         return smaller
     left_out = [
-        LeftOut.planned(token, "simulation_failed", failing[token.asset].reason or "")
+        LeftOut.planned(token, SIMULATION_FAILED, failing[token.asset].reason or "")
         for token in planned.tokens
         if token.asset in failing and token.asset not in thieves
     ]
     smaller = planned.leaving_out([*left_out, *thieves.values()])
     require_all(smaller)
     if not smaller.tokens:
-        _refuse(planned.request, smaller.left_out)
+        refuse(planned.request, smaller.left_out)
     return smaller

@@ -27,7 +27,6 @@ from sweepapi.evm.trial.trial_result import NOT_TRIED, Simulation
 from sweepapi.evm.wallet.accounts import AccountCode, delegate_of, kind_of
 from sweepapi.evm.worth.data_costs import DataCosts
 from sweepapi.evm.worth.economics import WayCost, sweep_economics, token_economics
-from sweepapi.evm.worth.left_out import LeftOut
 from sweepapi.evm.worth.valuing import NOTHING, Economics, Rates, TokenEconomics
 from sweepapi.evm.worth.ways import (
     ExecutionWay,
@@ -39,6 +38,7 @@ from sweepapi.evm.worth.ways import (
     added_gas,
 )
 from sweepapi.fees import FeeRates
+from sweepapi.worth.left_out import LeftOut
 from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
 from sweeps.protocol.request import BuildRequest, TokenInput, WalletAtomic
 
@@ -144,13 +144,11 @@ class EvmPlanned(PlannedSweep):
     max_skipped: int  # how many tokens the user lets offer and contract leave out together
     head: Block
     used_permit_words: Mapping[int, int]  # Permit2's bitmap of the user by word position
-    warnings: Sequence[BuildWarning]
     wallet: WalletFacts
     gas_price: GasPrice | None  # None if the provider did not report it
     native_balance: int  # of the user, in wei
     rates: Rates
     is_renewed: bool
-    left_out: Sequence[LeftOut]
 
     @property
     def contract(self) -> str:

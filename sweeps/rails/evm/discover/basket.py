@@ -15,9 +15,10 @@ from sweepapi.evm.trial.sweep_gas import USED_FIXED
 from sweepapi.evm.trial.trial_result import together
 from sweepapi.evm.worth.valuing import Economics
 from sweepapi.evm.worth.ways import ExecutionWay, WayKind
-from sweeps.protocol.rail import most_impact_bps
+from sweeps.protocol.refusing import most_impact_bps
+from sweeps.protocol.verdicts import Exclusion, TokenVerdict
 from sweeps.rails.evm.build.stages import EvmSimulated
-from sweeps.rails.evm.discover.found import BestBasket, Exclusion, FoundToken, TokenVerdict
+from sweeps.rails.evm.discover.found import BestBasket, FoundToken
 from sweeps.rails.evm.discover.verdicts import of_sale
 
 GOOD = (TokenVerdict.SELLABLE, TokenVerdict.TAXED)

@@ -33,6 +33,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
+from sweeps.protocol.verdicts import ExplainedVerdict
 from sweeps.rails.evm.build.planning import (
     OUTPUT_IS_NOT_A_TOKEN,
     Reading,
@@ -47,7 +48,7 @@ from sweeps.rails.evm.build.planning import (
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover import verdicts
 from sweeps.rails.evm.discover.basket import best_basket
-from sweeps.rails.evm.discover.found import EvmDiscovery, ExplainedVerdict, FoundToken
+from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken
 
 MOST_KEPT = 40  # which take 58,000 gas each of a request that simulates by a call
 SLIPPAGE_BPS = 100  # of the simulated sales; only their expected output is shown, which does not depend on it

@@ -7,47 +7,17 @@ from enum import StrEnum
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.wallet.holdings.coverage import Coverage
-from sweepapi.evm.worth.valuing import Economics, Reference
+from sweepapi.evm.worth.valuing import Economics
+from sweepapi.worth.summary import Reference
 from sweeps.protocol.rail import OutputAsset
+from sweeps.protocol.verdicts import Exclusion, ExplainedVerdict, TokenVerdict
 from sweeps.rails.evm.build.stages import EvmSimulated, EvmToken
-
-
-class TokenVerdict(StrEnum):
-    """Whether a token is worth sweeping."""
-
-    SELLABLE = "sellable"
-    TAXED = "taxed"  # sellable, although it keeps a part of transfers
-    UNECONOMIC = "uneconomic"
-    NO_ROUTE = "no_route"
-    UNSELLABLE = "unsellable"
-    SUSPECT = "suspect"  # its name is made to deceive; it was not tried
-    BROKEN = "broken"  # not a token
-
-
-class Exclusion(StrEnum):
-    """Why a token that can be sold is not in the best basket."""
-
-    PRICE_IMPACT_TOO_HIGH = "price_impact_too_high"
-    PRICE_UNKNOWN = "price_unknown"  # so that nothing says whether it is worth its gas
-    BASKET_UNECONOMIC = "basket_uneconomic"  # all tokens that are worth their gas do not pay for the sweep together
-    TOO_MANY_TOKENS = "too_many_tokens"  # others bring more
-    LAST_HOP_UNECONOMIC = "last_hop_uneconomic"  # the tokens that need the last hop do not pay for it
-    OTHER_WAY = "other_way"  # the basket is executed in a way in which this token can't be approved
 
 
 class TokenNote(StrEnum):
     """What to know of a token beside its verdict."""
 
     LISTED_SYMBOL = "symbol_of_listed_token"  # which may be another token of that name, or one that poses as it
-
-
-@dataclass(frozen=True)
-class ExplainedVerdict:
-    """A verdict; reason and message are None if there is nothing to explain."""
-
-    verdict: TokenVerdict
-    reason: str | None = None  # a stable code
-    message: str | None = None
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ from sweepapi.evm.tokens.erc20 import TokenFacts
 from sweepapi.evm.tokens.listed_tokens import is_listed, listed_symbols
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweepapi.evm.worth.left_out import PROBLEMS, TAKES_OTHERS, uneconomic
+from sweepapi.evm.worth.left_out import PROBLEMS, TAKES_OTHERS
+from sweepapi.worth.left_out import SIMULATION_FAILED, uneconomic
+from sweeps.protocol.verdicts import SELLABLE, ExplainedVerdict, TokenVerdict
 from sweeps.rails.evm.build.stages import EvmSimulated
-from sweeps.rails.evm.discover.found import ExplainedVerdict, TokenNote, TokenVerdict
+from sweeps.rails.evm.discover.found import TokenNote
 
 BROKEN = ExplainedVerdict(TokenVerdict.BROKEN, "not_a_token", "It does not answer like an ERC-20 token.")
-SELLABLE = ExplainedVerdict(TokenVerdict.SELLABLE)
 DECEPTIONS = {
     Deception.IMITATION: "Its symbol is that of a well-known token, or looks like it.",
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
@@ -54,7 +55,7 @@ def without_way(problem: TransferProblem) -> ExplainedVerdict:
 def of_sale(sale: EvmSimulated) -> ExplainedVerdict:
     """Return the verdict on a token that was sold alone."""
     if sale.simulation.status is SimulationStatus.REVERTED:
-        return ExplainedVerdict(TokenVerdict.UNSELLABLE, "simulation_failed", sale.simulation.reason)
+        return ExplainedVerdict(TokenVerdict.UNSELLABLE, SIMULATION_FAILED, sale.simulation.reason)
     if sale.simulation.taken:
         message = TAKES_OTHERS.format(", ".join(sorted(sale.simulation.taken)))
         return ExplainedVerdict(TokenVerdict.UNSELLABLE, "takes_other_tokens", message)

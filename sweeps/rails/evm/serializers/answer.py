@@ -11,12 +11,12 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, HashFi
 from sweepapi.api.openapi.schema import example
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
+from sweeps.protocol.value_warnings import value_warnings
 from sweeps.rails.evm.build.consistency import require_consistency
 from sweeps.rails.evm.build.issuing import ContractCall, EvmIssued
 from sweeps.rails.evm.build.prompts import executions, quoted_executions
 from sweeps.rails.evm.build.shown import shown_tokens
 from sweeps.rails.evm.build.stages import EvmPlanned
-from sweeps.rails.evm.build.value_warnings import value_warnings
 from sweeps.rails.evm.serializers.economics import EconomicsSerializer
 from sweeps.rails.evm.serializers.executions import ExecutionOptionSerializer, SweepExecutionSerializer
 from sweeps.rails.evm.serializers.issues import BuildIssuesSerializer
@@ -189,7 +189,9 @@ class QuotedSerializer(serializers.Serializer[Any]):
     @extend_schema_field(BuildWarningSerializer(many=True))
     def get_warnings(self, offered: Any) -> Any:  # noqa: ANN401 - as above
         planned: EvmPlanned = offered.planned
-        return [rendered(BuildWarningSerializer, warning) for warning in (*planned.warnings, *value_warnings(planned))]
+        tokens = [(token.asset, token.economics) for token in planned.swept]
+        of_values = value_warnings(tokens, output=planned.output.asset, whole=planned.economics)
+        return [rendered(BuildWarningSerializer, warning) for warning in (*planned.warnings, *of_values)]
 
     @extend_schema_field(EconomicsSerializer)
     def get_economics(self, offered: Any) -> Any:  # noqa: ANN401 - as above

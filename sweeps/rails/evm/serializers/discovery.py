@@ -9,7 +9,8 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
-from sweeps.rails.evm.discover.found import EvmDiscovery, Exclusion, FoundToken, TokenNote, TokenVerdict
+from sweeps.protocol.verdicts import Exclusion, TokenVerdict
+from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken, TokenNote
 from sweeps.rails.evm.serializers.coverage import CoverageSerializer
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,

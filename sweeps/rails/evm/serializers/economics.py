@@ -8,8 +8,8 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.evm.worth.valuing import Economics
 from sweepapi.evm.worth.ways import WayKind
+from sweeps.protocol.value_warnings import VALUE_WARNINGS, value_warning
 from sweeps.rails.evm.build.shown import ShownToken
-from sweeps.rails.evm.build.value_warnings import VALUE_WARNINGS, value_warning
 from sweeps.rails.evm.discover.found import FoundToken
 from sweeps.rails.evm.serializers.transactions import DATA_FEE_HELP
 

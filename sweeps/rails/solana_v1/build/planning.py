@@ -14,7 +14,6 @@ from solders.pubkey import Pubkey
 from partners.models import Partner
 from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
 from sweepapi.networks import Networks
-from sweepapi.price_impact import PRICE_IMPACT
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.accounts import Holding
@@ -26,9 +25,12 @@ from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
+from sweepapi.worth.losses import PRICE_IMPACT
 from sweeps.models import Sweep
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, is_high, most_impact_bps, symbol_warnings
+from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.refusing import most_impact_bps
 from sweeps.protocol.request import BuildRequest
+from sweeps.protocol.value_warnings import is_high
 from sweeps.rails.solana_v1.build.closings import closed_by
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
 from sweeps.rails.solana_v1.build.facts import ClusterFacts, read_facts
@@ -83,6 +85,7 @@ def plan_v1(
         fee_account=planning.fee_account,
         transactions=transactions,
         blocks_left=market.blocks_left,
+        left_out=(),
         warnings=[*symbol_warnings(request.tokens, symbols), *_impact_warnings(tokens)],
     )
 

@@ -15,11 +15,11 @@ from sweepapi.errors import (
     NoRoute,
     TokensRefused,
 )
-from sweepapi.price_impact import PRICE_IMPACT
 from sweepapi.solana.encoding.accounts import Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, public_key
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.tokens.mints import Mint
+from sweepapi.worth.losses import PRICE_IMPACT
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.facts import ClusterFacts

@@ -16,7 +16,7 @@ from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.trial.effects import Effects
-from sweeps.protocol.rail import BuildWarning, PlannedSweep, PricedToken
+from sweeps.protocol.rail import PlannedSweep, PricedToken
 
 
 def unsigned(message: MessageV0) -> VersionedTransaction:
@@ -78,7 +78,6 @@ class SolanaSimulated(PlannedSweep):
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
     blocks_left: int  # until the transactions expire, when their blockhash was read
-    warnings: Sequence[BuildWarning]
 
     @cached_property
     def expected(self) -> Split:

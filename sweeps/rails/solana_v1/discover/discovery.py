@@ -24,7 +24,7 @@ from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiErro
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
 from sweepapi.solana.tokens.mints import Mint
-from sweeps.protocol.rail import most_impact_bps
+from sweeps.protocol.refusing import most_impact_bps
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.terms import SwapTerms, fee_account, output_of

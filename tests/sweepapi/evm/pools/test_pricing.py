@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweepapi.evm.pools.finder import PoolKey
-from sweepapi.evm.pools.pricing import MidPrices, PricedPool, PricedPools, loss_bps, shown
+from sweepapi.evm.pools.pricing import MidPrices, PricedPool, PricedPools, shown
 from sweepapi.evm.pools.types import Hop, Spot
 
 LOW, HIGH, OTHER = "0x" + "1" * 40, "0x" + "2" * 40, "0x" + "3" * 40
@@ -139,31 +139,3 @@ def test_a_price_is_exact_for_all_decimals(decimals: int, other_decimals: int) -
     price = mid(v2(7 * 10**decimals, 14 * 10**other_decimals))
     assert price is not None
     assert 3 * 10**decimals * price == 6 * 10**other_decimals
-
-
-# --- losses -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ideal", "actual", "loss"),
-    [
-        (Fraction(10_000), 10_000, 0),
-        (Fraction(10_000), 10_001, 0),
-        (Fraction(10_000), 9_970, 30),
-        (Fraction(10_000), 0, 10_000),
-        (Fraction(10_000), -1, 10_001),
-        (Fraction(1, 3), 0, 10_000),
-        (Fraction(100_001, 10), 10_000, 1),
-        (Fraction(0), 0, 0),
-    ],
-)
-def test_a_loss_is_rounded_up_and_a_gain_is_none(ideal: Fraction, actual: int, loss: int) -> None:
-    assert loss_bps(ideal=ideal, actual=actual) == loss
-
-
-@given(POSITIVE, POSITIVE, POSITIVE)
-def test_a_loss_is_the_least_that_covers_the_difference(numerator: int, denominator: int, actual: int) -> None:
-    ideal = Fraction(numerator, denominator)
-    loss = loss_bps(ideal=ideal, actual=actual)
-    assert ideal * (10_000 - loss) <= actual * 10_000
-    assert loss == 0 or ideal * (10_000 - loss + 1) > actual * 10_000

@@ -10,6 +10,7 @@ from sweepapi import networks
 from sweepapi.evm.encoding.addresses import NATIVE_COIN
 from sweepapi.evm.market.reading import Contract
 from sweeps.protocol.rail import FeeTerms
+from sweeps.protocol.refusing import require_all
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.evm.build import planning
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken, SignedTerms
@@ -59,7 +60,7 @@ class Planner:
             fees=fees,
             signed=signed,
         )
-        planning.require_all(planned)
+        require_all(planned)
         return planned
 
     def sweep(self, units: Mapping[str, float], *, output: str = "USDC", **changes: Any) -> EvmPlanned:

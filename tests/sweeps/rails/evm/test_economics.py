@@ -13,12 +13,13 @@ from sweepapi.evm.pools.types import Hop, PoolHop, Route
 from sweepapi.evm.tokens.probe import Probe, TransferTest
 from sweepapi.evm.tokens.transfers import Transfers
 from sweepapi.evm.trial.legs import LegSwap, PoolSwap, RouterSwap, WrappedSwap, leg_gas
-from sweepapi.evm.worth import left_out
-from sweepapi.evm.worth.economics import value_loss_bps
-from sweepapi.evm.worth.valuing import NOTHING, Rates, Reference, TokenEconomics
+from sweepapi.evm.worth.valuing import NOTHING, Rates, TokenEconomics
 from sweepapi.fees import FeeRates
+from sweepapi.worth import left_out
+from sweepapi.worth.losses import value_loss_bps
+from sweepapi.worth.summary import Reference
+from sweeps.protocol.refusing import too_costly
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.evm.build.planning import too_costly
 from sweeps.rails.evm.build.stages import EvmToken
 
 TOKEN, OTHER, OUTPUT, WRAPPED, DOLLAR, POOL_ADDRESS = (f"0x{digit * 40}" for digit in "123456")
@@ -181,7 +182,7 @@ def test_the_data_of_a_rollups_transaction_is_part_of_what_a_leg_costs() -> None
 def test_costs_are_unknown_if_the_gas_price_or_the_fee_for_the_data_is(rates: Rates) -> None:
     one = economics(token(COIN), rates=rates)
     assert (one.gas_share, one.net_output, one.price_impact_bps) == (None, None, 5_000)
-    assert not one.is_uneconomic
+    assert not left_out.costs_more(one)
 
 
 def test_an_output_that_is_the_reference_is_its_own_value() -> None:
@@ -202,7 +203,8 @@ def test_a_token_is_uneconomic_if_its_leg_costs_more_than_the_user_gets_for_it(
 ) -> None:
     gas = leg_gas(IN_POOL)
     expected = -(-gas * 100 // 99)  # of which the fee leaves as many units as the leg needs gas
-    assert economics(token(expected), rates=replace(RATES, gas_price=gas_price)).is_uneconomic == uneconomic
+    one = economics(token(expected), rates=replace(RATES, gas_price=gas_price))
+    assert left_out.costs_more(one) == uneconomic
 
 
 def test_a_token_whose_minimum_rounds_to_zero_is_left_out_for_that_where_the_gas_price_is_unknown() -> None:

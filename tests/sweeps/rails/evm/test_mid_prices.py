@@ -11,10 +11,10 @@ import pytest
 from sweepapi.errors import TokensRefused
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.fee_models.op_stack import OpStackFees
-from sweepapi.evm.pools.pricing import loss_bps
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.worth.valuing import TokenEconomics
 from sweepapi.evm.worth.ways import NEW_APPROVAL
+from sweepapi.worth.losses import loss_bps
 from sweeps.models import Sweep
 from sweeps.rails.evm.build.stages import SignedTerms
 from tests.fee_oracles import put_op_oracle

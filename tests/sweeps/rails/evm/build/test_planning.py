@@ -13,10 +13,10 @@ from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.pools import finder
 from sweepapi.evm.pools.types import PoolHop
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
-from sweepapi.evm.worth.left_out import LeftOut
+from sweepapi.worth.left_out import LeftOut
 from sweeps.protocol.rail import BuildWarning
+from sweeps.protocol.refusing import require_all
 from sweeps.protocol.request import TokenInput
-from sweeps.rails.evm.build import planning
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmToken
 from tests.factories.sweeps import LOCAL
 from tests.sweeps.rails.evm.planner import FEE_BPS, Planner
@@ -175,7 +175,7 @@ def test_a_token_that_is_refused_for_two_reasons_is_named_once(planner: Planner)
     asset = planned.tokens[1].asset
     reasons = [LeftOut(asset, 1, "simulation_failed", "First."), LeftOut(asset, 1, "takes_other_tokens", "Second.")]
     with pytest.raises(TokensRefused) as refused:
-        planning.require_all(replace(planned, left_out=reasons))
+        require_all(replace(planned, left_out=reasons))
     assert refusals(refused.value) == [("tokens[1].mint", "takes_other_tokens")]
 
 
