@@ -178,10 +178,6 @@ class TokensRefused(SweepApiError):
     """Some of the tokens can't be swept; details has each with its reason. "onUnroutable": "skip" leaves them out."""
 
 
-class NoRoute(SweepApiError):
-    """No route was found for some of the tokens."""
-
-
 class EventMismatch(SweepApiError):
     """The transaction does not match what was signed for this sweep."""
 
@@ -190,12 +186,8 @@ class TransactionReverted(SweepApiError):
     """The transaction reverted on chain."""
 
 
-class InsufficientOutput(SweepApiError):
-    """The minimum output rounds to zero."""
-
-
 class Uneconomic(SweepApiError):
-    """The sweep costs its user more than it brings; details has each way to execute it. acceptUneconomic allows it."""
+    """The sweep costs its user more than it brings; details has the cost of each way. acceptUneconomic allows it."""
 
 
 class SignatureInvalid(SweepApiError):

@@ -27,6 +27,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster, load_clusters
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
+from sweepapi.solana.worth.coin_prices import CoinPrices
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
 
@@ -92,6 +93,11 @@ class Networks:
     def swap_api(self) -> SwapApi:
         """The swap API that quotes sweeps on Solana."""
         return SwapApi(self.swap_api_url, self.swap_api_key, self.rpc_timeout_seconds)
+
+    @cached_property
+    def coin_prices(self) -> CoinPrices:
+        """What SOL was last quoted at."""
+        return CoinPrices()
 
     @cached_property
     def lasting_facts(self) -> Mapping[str, LastingFacts]:

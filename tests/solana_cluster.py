@@ -52,6 +52,7 @@ class SolanaCluster:
             native_symbol="SOL",
             block_explorer_url="https://explorer.example",
             output_tokens=(usdc, OutputToken(mint=str(WRAPPED_SOL_MINT), symbol="SOL", decimals=NATIVE_DECIMALS)),
+            reference_token=usdc,
             swap_programs=frozenset(),
             max_priority_fee_lamports=500_000,
             recheck_seconds=5,

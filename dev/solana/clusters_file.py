@@ -13,6 +13,7 @@ def render() -> str:
 sandbox = true
 genesis_hash = "{GENESIS_HASH}"
 native_symbol = "SOL"
+reference_token = "{mints()[OUTPUTS[0]][0]}"
 block_explorer_url = ""
 swap_programs = []
 max_priority_fee_lamports = 500_000

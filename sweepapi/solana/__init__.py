@@ -6,6 +6,7 @@
   ``addresses``.
 - A sweep's transactions: ``swap_api`` quotes; ``inspection`` and ``jupiter`` refuse instructions; ``packing`` composes,
   with a ``guard`` and a ``compute_budget``; ``simulation`` runs; ``effects`` compares the ``changes`` with the terms.
+- What it costs and leaves: ``worth``, with SOL at what the swap API last quoted it at.
 - What happened to them: ``sightings`` is the entry. ``searching`` finds transactions by their reference keys
   (``progress`` is the state of one search, ``agreement`` moves its cursor), and ``tracking`` follows accepted ones to
   finality. They ask several providers through ``opinions``, and read a ``landed`` transaction with

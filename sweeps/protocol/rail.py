@@ -116,6 +116,10 @@ class PlannedSweep:
         return self.fees.split(sum(token.min_output for token in self.tokens))
 
 
+class BelowMinimumError(Exception):
+    """At current prices a sweep can't be offered again, because it does not reach what the user signed."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """A reserved execution, and the positions of the planned sweep's tokens that it takes."""

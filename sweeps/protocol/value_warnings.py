@@ -1,32 +1,56 @@
 """Warns of prices that are bad, but not so bad that a build is refused, by one rule on every rail."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from django.conf import settings
 
 from sweepapi.worth.losses import PRICE_IMPACT, Valued, value_loss_bps
-from sweeps.protocol.rail import BuildWarning
+from sweeps.protocol.rail import BuildWarning, OutputAsset
 
-LOSS = "After the fee and its gas, this token brings {} basis points less than it is worth."
-LOSS_OF_ALL = "After the fee and the gas, the sweep brings {} basis points less than its tokens are worth."
+LOSS = "After the fee and what it adds to the cost, this token brings {} basis points less than it is worth."
+LOSS_OF_ALL = "After the fee and the cost, the sweep brings {} basis points less than its tokens are worth."
 VALUE_WARNINGS = ("price_impact_high", "value_loss_high")
 
 
-def value_warnings(tokens: Iterable[tuple[str, Valued]], *, output: str, whole: Valued) -> Iterator[BuildWarning]:
-    """Yield a warning for each token, by its asset, and for the output, that falls short of mid prices by too much."""
-    for asset, economics in tokens:
-        yield from _value_warning(economics, asset, LOSS)
-    yield from _value_warning(whole, output, LOSS_OF_ALL)
+class ValuedToken(Protocol):
+    """A token that a sweep takes."""
+
+    @property
+    def asset(self) -> str: ...
+
+    @property
+    def economics(self) -> Valued: ...
+
+
+class ValuedSweep(Protocol):
+    """A planned sweep with its economics."""
+
+    @property
+    def swept(self) -> Sequence[ValuedToken]: ...
+
+    @property
+    def economics(self) -> Valued: ...
+
+    @property
+    def output(self) -> OutputAsset: ...
+
+
+def value_warnings(planned: ValuedSweep) -> Iterator[BuildWarning]:
+    """Yield a warning for each token, and for the output, that falls short of the mid prices by too much."""
+    for token in planned.swept:
+        yield from _value_warning(token.economics, token.asset, LOSS)
+    yield from _value_warning(planned.economics, planned.output.asset, LOSS_OF_ALL)
 
 
 def value_warning(economics: Valued) -> str | None:
     """Return the code of the warning about a token or a sweep; None if it does not fall short by too much."""
-    if is_high(economics.price_impact_bps):
+    if _is_high(economics.price_impact_bps):
         return "price_impact_high"
-    return "value_loss_high" if is_high(value_loss_bps(economics)) else None
+    return "value_loss_high" if _is_high(value_loss_bps(economics)) else None
 
 
-def is_high(loss_bps: int | None) -> bool:
+def _is_high(loss_bps: int | None) -> bool:
     return loss_bps is not None and loss_bps > settings.PRICE_IMPACT_WARNING_BPS
 
 

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 from django.db import transaction
 
 from partners.models import Partner
-from sweepapi.errors import InsufficientOutput, NewBuildRequired, TooManyOffers
+from sweepapi.errors import NewBuildRequired, TooManyOffers
 from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
 from sweepapi.postgres.clock import database_time
 from sweeps.models import Execution, Offer, Sweep, SweepToken
-from sweeps.protocol.rail import Identity, IssuedSweep, Offered, PlannedSweep, Quoted, Rail
+from sweeps.protocol.rail import BelowMinimumError, Identity, IssuedSweep, Offered, PlannedSweep, Quoted, Rail
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.registry import BY_MODE, RAILS
 from sweeps.serializers.rendering import rendered
@@ -60,8 +60,8 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
     rail = RAILS[sweep.rail]
     try:
         planned = rail.plan(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
-    except InsufficientOutput as error:
-        message = f"{error.message} Build a new one, unless the user has executed this one."
+    except BelowMinimumError as error:
+        message = f"{error} Build a new one, unless the user has executed this one."
         raise NewBuildRequired(message) from error
     issued = rail.issue(planned, registry=registry, renewed=sweep)
     with transaction.atomic():

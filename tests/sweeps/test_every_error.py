@@ -23,7 +23,6 @@ from sweepapi.api.input.budgets import MAX_BODY_BYTES
 from sweepapi.errors import BadGateway, GatewayTimeout, RequestTimeout, SweepApiError
 from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
 from sweepapi.modes import Mode
-from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.models import Sweep
 from sweeps.story import build
 from sweeps.story.confirm import MAX_STORED_CANDIDATES
@@ -316,22 +315,6 @@ def execution_not_offered(fixture: Fixture) -> Any:
 def tokens_refused(fixture: Fixture) -> Any:
     app = fixture("app")
     return app.post_build(app.body(tokens=[{"mint": app.chain.token("UNI").address, "amount": str(2**128)}]))
-
-
-@provokes
-def no_route(fixture: Fixture) -> Any:
-    user: SolanaUser = fixture("user")
-    body = solana_body(user)
-    del user.market.prices[Pubkey.from_string(body["tokens"][0]["mint"])]
-    return post(fixture("api"), "/v1/sweep/build", body)
-
-
-@provokes
-def insufficient_output(fixture: Fixture) -> Any:
-    user: SolanaUser = fixture("user")
-    body = solana_body(user)
-    body["tokens"][0]["amount"] = "750"  # which gives 5,000 lamports before the fee of the platform
-    return post(fixture("api"), "/v1/sweep/build", body | {"outputMint": str(WRAPPED_SOL)})
 
 
 @provokes

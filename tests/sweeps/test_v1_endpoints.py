@@ -155,7 +155,8 @@ def tokens(*mints: str) -> Change:
         (lambda body: body["tokens"][0].pop("amount"), ("tokens[0].amount", "required")),
         (whole("slipageBps", 100), ("slipageBps", "unknown_field")),
         (token("amout", "1"), ("tokens[0].amout", "unknown_field")),
-        (whole("onUnroutable", "reject"), ("onUnroutable", "unknown_field")),
+        (whole("onUnroutable", "ignore"), ("onUnroutable", "invalid_choice")),
+        (whole("acceptUneconomic", "yes"), ("acceptUneconomic", "invalid_type")),
         (whole("tokens", []), ("tokens", "too_short")),
         (tokens(*(str(Keypair().pubkey()) for _ in range(31))), ("tokens", "too_long")),
         (tokens(MINT, MINT), ("tokens[1].mint", "duplicate")),
@@ -281,7 +282,7 @@ def test_a_token_that_can_not_be_sold_is_named_with_its_reason(api: Client, user
     mint = user.hold()
     del user.market.prices[mint]
     response = post(api, BUILD, body_of(user, mint))
-    assert error_of(response) == (422, "no_route")
+    assert error_of(response) == (422, "tokens_refused")
     assert details_of(response) == {("tokens[0].mint", "no_route")}
     assert_documented(response, path=BUILD)
 
@@ -299,14 +300,14 @@ def test_a_token_is_not_sold_far_below_its_price_unless_that_is_accepted(
     assert {token["mint"]: token["reason"] for token in found}[str(mint)] == "price_impact_too_high"
     accepted = post(api, BUILD, body_of(user, mint) | {"acceptPriceImpactBps": 9_800})
     assert accepted.status_code == 201, accepted.content
-    (warning,) = accepted.json()["data"]["warnings"]
+    (warning, _) = accepted.json()["data"]["warnings"]
     assert (warning["code"], warning["token"]) == ("price_impact_high", str(mint))
     assert warning["message"] == "The price impact is 9800 basis points."
 
 
 def test_every_reason_of_a_refused_token_is_a_documented_code() -> None:
     codes = {one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle)}
-    only_discovered = {"collectible", "dust", "not_quoted"}
+    only_discovered = {"collectible", "not_quoted"}
     assert codes > only_discovered
     assert codes - only_discovered - FIELD_CODES.keys() == set()
 
@@ -315,3 +316,24 @@ def test_every_reason_of_a_refused_token_is_a_documented_code() -> None:
 def test_a_key_is_required_and_only_post_is_allowed(api: Client, anonymous: Client, url: str) -> None:
     assert error_of(post(anonymous, url, valid_body())) == (401, "missing_api_key")
     assert error_of(api.get(url)) == (405, "method_not_allowed")
+
+
+def test_tokens_are_left_out_and_a_loss_accepted_as_the_request_says(api: Client, user: SolanaUser) -> None:
+    good, gone = user.hold(), user.hold()
+    del user.market.prices[gone]
+    tokens = [{"mint": str(gone), "amount": str(DOLLAR)}, {"mint": str(good), "amount": "700"}]
+    body = body_of(user, good) | {"tokens": tokens}
+    refused = post(api, BUILD, body)
+    assert (error_of(refused), details_of(refused)) == (
+        (422, "tokens_refused"),
+        {("tokens[0].mint", "no_route"), ("tokens[1].mint", "uneconomic")},
+    )
+    skipping = post(api, BUILD, body | {"onUnroutable": "skip"})
+    assert (error_of(skipping), details_of(skipping)) == (
+        (422, "uneconomic"),
+        {("transactions", "uneconomic")},
+    )
+    built = post(api, BUILD, body | {"onUnroutable": "skip", "acceptUneconomic": True})
+    assert [token["reason"] for token in built.json()["data"]["skippedTokens"]] == ["no_route"]
+    for response in (refused, skipping, built):
+        assert_documented(response, path=BUILD)

@@ -133,12 +133,6 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         operations=BUILDS,
         example=FieldError("tokens[0].mint", "price_impact_too_high", "The price impact is 1834 basis points."),
     ),
-    errors.NoRoute: ErrorRow(
-        "no_route",
-        422,
-        operations=("buildSolanaSweep",),
-        example=FieldError("tokens[0].mint", "no_route", "The swap API can't swap this amount."),
-    ),
     errors.EventMismatch: ErrorRow(
         "event_mismatch",
         422,
@@ -155,16 +149,10 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
             "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913: The price moved: the output was below the minimum.",
         ),
     ),
-    errors.InsufficientOutput: ErrorRow(
-        "insufficient_output",
-        422,
-        operations=("buildSolanaSweep",),
-        example=FieldError("tokens[0].amount", "output_too_small", "The minimum output of this amount rounds to zero."),
-    ),
     errors.Uneconomic: ErrorRow(
         "uneconomic",
         422,
-        operations=("quoteSweep", "buildSweep"),
+        operations=BUILDS,
         example=FieldError(
             "execution",
             "uneconomic",

@@ -31,6 +31,7 @@ class Cluster:
     native_symbol: str
     block_explorer_url: str
     output_tokens: tuple[OutputToken, ...]
+    reference_token: OutputToken  # the stablecoin in which values are stated
     swap_programs: frozenset[str]  # that the swap API's instructions may call, in addition to the token programs
     max_priority_fee_lamports: int  # for one transaction
     recheck_seconds: int  # from check to check while any block can change something
@@ -59,18 +60,20 @@ def load_clusters(path: Path) -> dict[str, Cluster]:
 
 def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
     try:
+        output_tokens = tuple(_output_token(token) for token in table["output_tokens"])
         return Cluster(
             name=name,
             genesis_hash=_key(table["genesis_hash"]),
             native_symbol=str(table["native_symbol"]),
             block_explorer_url=str(table.get("block_explorer_url", "")),
-            output_tokens=tuple(_output_token(token) for token in table["output_tokens"]),
+            output_tokens=output_tokens,
             swap_programs=frozenset(_keys(table["swap_programs"])),
             max_priority_fee_lamports=int(table["max_priority_fee_lamports"]),
             recheck_seconds=int(table["recheck_seconds"]),
             payout_senders=_keys(table.get("payout_senders", [])),
             max_head_age_seconds=table.get("max_head_age_seconds"),
             sandbox=_sandbox(table.get("sandbox", False)),
+            reference_token=_reference_token(_key(table["reference_token"]), output_tokens),
         )
     except KeyError as error:
         message = f"cluster {name!r}: {error.args[0]!r} is missing"
@@ -78,6 +81,13 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
     except (TypeError, ValueError) as error:
         message = f"cluster {name!r}: {error}"
         raise ClustersFileError(message) from error
+
+
+def _reference_token(mint: str, output_tokens: tuple[OutputToken, ...]) -> OutputToken:
+    found = next((token for token in output_tokens if token.mint == mint), None)
+    if found is None:
+        raise ValueError(f"the reference token {mint} is not an output token")
+    return found
 
 
 def _sandbox(value: object) -> bool:

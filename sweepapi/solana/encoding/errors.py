@@ -1,5 +1,7 @@
 """The errors of the Solana library, separate from those of the API, so that each caller decides what they mean."""
 
+from collections.abc import Sequence
+
 
 class SolanaError(Exception):
     """Reading or preparing something for a Solana cluster failed."""
@@ -9,12 +11,12 @@ class ClustersFileError(SolanaError):
     """The clusters file is malformed."""
 
 
-class LegTooLargeError(SolanaError):
-    """The leg at this position does not fit into a transaction, even alone."""
+class LegsTooLargeError(SolanaError):
+    """The legs at these positions do not fit into a transaction, even alone."""
 
-    def __init__(self, index: int) -> None:
-        super().__init__(f"leg {index} does not fit into a transaction")
-        self.index = index
+    def __init__(self, positions: Sequence[int]) -> None:
+        super().__init__(f"the legs {positions} do not fit into a transaction")
+        self.positions = positions
 
 
 class UnsafeSwapError(SolanaError):

@@ -16,7 +16,7 @@ from solders.message import CompileError, MessageV0, to_bytes_versioned
 from solders.pubkey import Pubkey
 
 from sweepapi.solana.encoding.addresses import ASSOCIATED_TOKEN, TOKEN_PROGRAMS
-from sweepapi.solana.encoding.errors import LegTooLargeError
+from sweepapi.solana.encoding.errors import LegsTooLargeError
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
 
@@ -76,7 +76,7 @@ class Packed:
 def pack(output: Output, legs: Sequence[SwapLeg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
-    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegTooLargeError``, and
+    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegsTooLargeError``, and
     ``UnsafeSwapError`` for minimums that no account can hold.
     """
     packed = _fewest(_Composer(output, legs), len(legs))
@@ -122,9 +122,9 @@ class _Composer:
 
 def _fewest(composer: _Composer, count: int) -> list[Packed]:
     alone = [composer.compose([position]) for position in range(count)]
-    for position, packed in enumerate(alone):
-        if not packed.fits:
-            raise LegTooLargeError(position)
+    too_large = [position for position, packed in enumerate(alone) if not packed.fits]
+    if too_large:
+        raise LegsTooLargeError(too_large)
     largest_first = sorted(range(count), key=lambda position: -alone[position].size)
     attempts = [
         _filled(composer, largest_first[start:] + largest_first[:start]) for start in range(min(count, _STARTS))

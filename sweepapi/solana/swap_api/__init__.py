@@ -1,6 +1,6 @@
 """Quotes and instructions of a swap API with Jupiter's interface: ``GET /build``."""
 
 from sweepapi.solana.swap_api.client import SwapApi
-from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api.quotes import NoQuote, QuoteAnswer, QuoteRequest, SwapApiError, SwapApiQuote
 
-__all__ = ["NoQuote", "QuoteRequest", "SwapApi", "SwapApiError", "SwapApiQuote"]
+__all__ = ["NoQuote", "QuoteAnswer", "QuoteRequest", "SwapApi", "SwapApiError", "SwapApiQuote"]

@@ -3,8 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -14,7 +13,7 @@ from sweepapi.limits.http_body import read_body
 from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
-from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api.quotes import NoQuote, QuoteAnswer, QuoteRequest, SwapApiError, SwapApiQuote
 
 WORKERS = 8
 MAX_REQUEST_SECONDS = 3.0
@@ -41,45 +40,47 @@ class SwapApi:
         self._failed: tuple[float, dict[str, str]] = 0.0, {}  # the last one's deadline, by which it is told, and query
         self._outage = Outage("swap API", self._answers)
 
-    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[SwapApiQuote | NoQuote]:
-        """Return the answer to each request, in order.
+    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[QuoteAnswer]:
+        """Return the answer to each request, in order: an error for one that got no usable answer in time.
 
-        Raises ``SwapApiError`` if one of them could not be answered, or not all within the time limit, and at once
-        while the swap API answers no one.
+        Raises ``SwapApiError`` if all of them are errors, and at once while the swap API answers no one.
         """
         if self._outage.is_known:
-            raise SwapApiError("the swap API does not answer")
+            raise SwapApiError("the swap API does not answer", is_temporary=True)
         deadline = time.monotonic() + self._timeout_seconds
         executor = ThreadPoolExecutor(WORKERS, thread_name_prefix="swap-api")
         try:
             futures = [executor.submit(self._quote, request, deadline) for request in quote_requests]
-            done, waiting = wait(futures, self._timeout_seconds, FIRST_EXCEPTION)
+            wait(futures, self._timeout_seconds)
         finally:
             # Threads that still read end with their request's time limit; nothing waits for them.
             executor.shutdown(wait=False, cancel_futures=True)
-        _raise_first_error(done)
-        if waiting:
-            raise SwapApiError("the swap API did not answer in time")
-        return [future.result() for future in futures]
+        answers = [_answer(future) for future in futures]
+        refuse_without_answer(answers)
+        return answers
 
     def _quote(self, request: QuoteRequest, deadline: float) -> SwapApiQuote | NoQuote:
         seconds = min(MAX_REQUEST_SECONDS, deadline - time.monotonic())
         if seconds <= 0:
-            raise SwapApiError("the swap API did not answer in time")
+            raise _late()
         query = query_of(request)
         try:
             status, headers, body = self._get(query, seconds)
         except (requests.RequestException, HTTPError, ValueError) as error:
             self._note_failure(deadline, query)
             # Not chained: the text of these errors contains the URL.
-            raise SwapApiError(f"the swap API did not answer ({type(error).__name__})") from None
+            raise SwapApiError(f"the swap API did not answer ({type(error).__name__})", is_temporary=True) from None
         self._failures = 0
         if status == requests.codes.ok:
             return quote(parsed(body), request)
         if status == requests.codes.bad_request:
             return no_quote(parsed(body))
-        retry_after = _retry_after_seconds(headers) if status == requests.codes.too_many_requests else None
-        raise SwapApiError(f"the swap API answered with status {status}", retry_after_seconds=retry_after)
+        is_limited = status == requests.codes.too_many_requests
+        raise SwapApiError(
+            f"the swap API answered with status {status}",
+            retry_after_seconds=_retry_after_seconds(headers) if is_limited else None,
+            is_temporary=is_limited or status >= requests.codes.internal_server_error,
+        )
 
     def _note_failure(self, deadline: float, query: dict[str, str]) -> None:
         self._failures += self._failed[0] != deadline
@@ -123,9 +124,25 @@ def query_of(request: QuoteRequest) -> dict[str, str]:
     return query | {"feeAccount": request.fee_account} if request.platform_fee_bps else query
 
 
-def _raise_first_error(done: set[Future[Any]]) -> None:
-    for future in done:
-        future.result()
+def refuse_without_answer(answers: Sequence[QuoteAnswer]) -> None:
+    """Raise the first error if there is nothing else among the answers."""
+    errors = [answer for answer in answers if isinstance(answer, SwapApiError)]
+    if errors and len(errors) == len(answers):
+        raise errors[0]
+
+
+def _answer(future: Future[SwapApiQuote | NoQuote]) -> QuoteAnswer:
+    """Return what a worker ended with; one that still reads, or was cancelled, is late."""
+    if not future.done() or future.cancelled():
+        return _late()
+    error = future.exception()
+    if isinstance(error, SwapApiError):
+        return error
+    return future.result()
+
+
+def _late() -> SwapApiError:
+    return SwapApiError("the swap API did not answer in time", is_temporary=True)
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> int | None:

@@ -10,11 +10,13 @@ from sweepapi.solana.encoding.errors import SolanaError
 class SwapApiError(SolanaError):
     """The swap API did not answer in time, refused to, or answered what its document does not allow.
 
-    ``retry_after_seconds`` is None unless the swap API said when to try again.
+    ``retry_after_seconds`` is None unless the swap API said when to try again; ``is_temporary`` says whether the same
+    request may be answered soon.
     """
 
-    def __init__(self, message: str, *, retry_after_seconds: int | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_seconds: int | None = None, is_temporary: bool = False) -> None:
         self.retry_after_seconds = retry_after_seconds
+        self.is_temporary = is_temporary
         super().__init__(message)
 
 
@@ -58,3 +60,6 @@ class NoQuote:
     """The swap API has no swap for this token and amount; ``reason`` is its own text, cleaned."""
 
     reason: str
+
+
+QuoteAnswer = SwapApiQuote | NoQuote | SwapApiError

@@ -77,6 +77,17 @@ class SweepRequest(StrictSerializer):
         required=False,
         help_text="The price impact in basis points that the user accepts, where the sweep would be refused otherwise.",
     )
+    onUnroutable = StrictChoiceField(
+        choices=["reject", "skip"],
+        required=False,
+        help_text="What to do about tokens that can't be swept, are worth less than what they cost, or would be sold "
+        "further below their price than `acceptPriceImpactBps` allows: refuse the whole sweep, which is the default, "
+        "or leave them out and report them in `skippedTokens`.",
+    )
+    acceptUneconomic = StrictBooleanField(
+        default=False,
+        help_text="Whether to build a sweep that costs the user more than it brings, which is refused otherwise.",
+    )
     clientReference = ClientReferenceField(
         required=False,
         help_text="Your own reference, shown wherever the sweep is, and a filter of the history; several sweeps may "
@@ -124,6 +135,8 @@ class SweepRequest(StrictSerializer):
             slippage_bps=body["slippageBps"],
             client_reference=body.get("clientReference", ""),
             accepted_impact_bps=body.get("acceptPriceImpactBps"),
+            leaves_out=body.get("onUnroutable") == "skip",
+            accepts_uneconomic=body["acceptUneconomic"],
         )
 
 
@@ -220,13 +233,6 @@ class BuildRequestSerializer(SweepRequest):
     # The length is checked before any token; the stubs do not know what many=True takes.
     tokens = TokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
     outputMint = NonZeroAddressField(help_text=f"The output token, or {NATIVE_COIN} for the native coin.")
-    onUnroutable = StrictChoiceField(
-        choices=["reject", "skip"],
-        required=False,
-        help_text="What to do about tokens that can't be swept, are worth less than the gas that they cost, or would "
-        "be sold further below their price than `acceptPriceImpactBps` allows: refuse the whole sweep, which is the "
-        "default, or leave them out and report them in `skippedTokens`.",
-    )
     onLegFailure = StrictChoiceField(
         choices=["revert", "skip"],
         required=False,
@@ -238,10 +244,6 @@ class BuildRequestSerializer(SweepRequest):
         required=False,
         help_text='With `"onLegFailure": "skip"`, how many tokens the contract may leave out. By default, and at most, '
         "all but one of the tokens that are swapped in pools.",
-    )
-    acceptUneconomic = StrictBooleanField(
-        default=False,
-        help_text="Whether to build a sweep that costs the user more than it brings, which is refused otherwise.",
     )
     approvals = approvals_field()
     execution = ExecutionRequest(required=False, help_text="How the user's wallet can execute the sweep.")
@@ -268,10 +270,8 @@ class BuildRequestSerializer(SweepRequest):
         return replace(
             super().to_request(),
             max_skipped=body.get("maxSkipped") if body.get("onLegFailure") == "skip" else 0,
-            leaves_out=body.get("onUnroutable") == "skip",
             unlimited_approvals=body.get("approvals") == "unlimited",
             wallet_says=wallet_says(body),
-            accepts_uneconomic=body["acceptUneconomic"],
         )
 
 

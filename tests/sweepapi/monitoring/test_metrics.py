@@ -6,7 +6,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.metrics import MetricWrapperBase
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
-from sweepapi.errors import InsufficientOutput, SweepApiError
+from sweepapi.errors import SweepApiError, TokensRefused
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.metrics import code_of, counted_build
 
@@ -30,7 +30,7 @@ def test_a_build_is_counted_as_built() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "outcome"), [(InsufficientOutput(), "insufficient_output"), (RuntimeError(), "internal_error")]
+    ("error", "outcome"), [(TokensRefused(), "tokens_refused"), (RuntimeError(), "internal_error")]
 )
 def test_a_build_that_fails_is_counted_under_its_error(error: Exception, outcome: str) -> None:
     before = count("built"), count(outcome)

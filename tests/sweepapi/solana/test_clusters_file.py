@@ -30,6 +30,10 @@ def test_the_shipped_cluster_is_solanas_mainnet() -> None:
     assert [token.symbol for token in cluster.output_tokens] == ["USDC", "USDT", "SOL"]
 
 
+def test_values_are_stated_in_one_of_the_output_tokens() -> None:
+    assert load_clusters(SHIPPED)["solana"].reference_token.mint == USDC
+
+
 def test_an_output_token_is_found_by_its_mint() -> None:
     cluster = load_clusters(SHIPPED)["solana"]
     usdc = cluster.output_token(USDC)
@@ -38,7 +42,9 @@ def test_an_output_token_is_found_by_its_mint() -> None:
     assert cluster.output_token("11111111111111111111111111111111") is None
 
 
-@pytest.mark.parametrize("key", ["genesis_hash", "swap_programs", "max_priority_fee_lamports", "output_tokens"])
+@pytest.mark.parametrize(
+    "key", ["genesis_hash", "swap_programs", "max_priority_fee_lamports", "output_tokens", "reference_token"]
+)
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     with pytest.raises(ClustersFileError, match=f"cluster 'test': '{key}' is missing"):
         load_clusters(written(tmp_path, **{key: None}))
@@ -55,6 +61,7 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         ("payout_senders", [""]),
         ("output_tokens", [{"mint": "USDC", "symbol": "USDC", "decimals": 6}]),
         ("recheck_seconds", "soon"),
+        ("reference_token", USDC),  # which is not among the output tokens
         ("sandbox", "false"),
         ("sandbox", 1),
     ],

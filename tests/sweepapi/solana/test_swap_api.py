@@ -20,7 +20,6 @@ from sweepapi.limits import outage
 from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote, client
 from sweepapi.solana.swap_api.client import MAX_RESPONSE_BYTES, WORKERS
 from tests.solana_swap_api import serving_documented
-from tests.swap_attacks import changing
 from tests.sweepapi.solana.canned_swap_api import (
     BOUGHT,
     FEE_ACCOUNT,
@@ -115,25 +114,29 @@ def test_requests_run_in_parallel_within_a_bound_and_are_answered_in_order(
     assert max(most) == WORKERS
 
 
-def test_a_bad_answer_ends_the_wait_for_the_others(start: Callable[..., LocalSwapApi]) -> None:
-    asked: list[Order] = []
+def test_a_bad_answer_leaves_the_others_theirs(start: Callable[..., LocalSwapApi]) -> None:
+    api = start(build)
+    api.alter = lambda query, body: {**body, "inAmount": "7"} if query["amount"] == "2" else body
+    first, bad, last = client_of(api).quotes([REQUEST, replace(REQUEST, amount=2), REQUEST])
+    assert isinstance(bad, SwapApiError)
+    assert (str(bad), bad.is_temporary) == ("the swap API quotes another amount than requested", False)
+    assert isinstance(first, SwapApiQuote)
+    assert isinstance(last, SwapApiQuote)
+
+
+def test_a_late_answer_leaves_the_others_theirs(start: Callable[..., LocalSwapApi]) -> None:
     release = Event()
 
-    def build_one(order: Order) -> dict[str, Any]:
-        asked.append(order)
-        if order.amount != REQUEST.amount:
+    def build_some(order: Order) -> dict[str, Any]:
+        if order.amount == 2:
             release.wait()
         return build(order)
 
-    api = start(build_one)
-    api.alter = changing(inAmount="7")
-    others = [replace(REQUEST, amount=2)] * 3 * WORKERS
-    with pytest.raises(SwapApiError, match="another amount"):
-        client_of(api, timeout_seconds=60).quotes([REQUEST, *others])
+    late, other = client_of(start(build_some), timeout_seconds=1).quotes([replace(REQUEST, amount=2), REQUEST])
     release.set()
-    wait_for_workers()
-    # The worker that read the bad answer may have sent one more request before the others were cancelled.
-    assert len(asked) <= WORKERS + 1
+    assert isinstance(late, SwapApiError)
+    assert late.is_temporary
+    assert isinstance(other, SwapApiQuote)
 
 
 def test_one_token_without_a_quote_leaves_the_others_theirs(start: Callable[..., LocalSwapApi]) -> None:
@@ -156,13 +159,14 @@ def test_a_429_says_when_to_try_again(api: LocalSwapApi, header: str | None, sec
     api.replace = lambda: Response(429, b'{"error": "slow down"}', headers)
     refused = refusal(api)
     assert str(refused) == "the swap API answered with status 429"
-    assert refused.retry_after_seconds == seconds
+    assert (refused.retry_after_seconds, refused.is_temporary) == (seconds, True)
 
 
 @pytest.mark.parametrize("status", [201, 204, 401, 403, 404, 500, 503])
 def test_any_other_status_is_an_error(api: LocalSwapApi, status: int) -> None:
     api.replace = lambda: Response(status)
-    assert str(refusal(api)) == f"the swap API answered with status {status}"
+    refused = refusal(api)
+    assert (str(refused), refused.is_temporary) == (f"the swap API answered with status {status}", status >= 500)
 
 
 def test_a_redirect_is_not_followed(api: LocalSwapApi, start: Callable[..., LocalSwapApi]) -> None:

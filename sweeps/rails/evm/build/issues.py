@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sweeps.protocol.issues import GasIssue
 from sweeps.rails.evm.build.prompts import UserCall, approval_calls
 from sweeps.rails.evm.build.stages import EvmPlanned
 
@@ -29,12 +30,10 @@ class BalanceIssue:
 
 
 @dataclass(frozen=True)
-class GasIssue:
+class WayGasIssue(GasIssue):
     """A way to execute the sweep for which the user holds too little of the native coin, in wei."""
 
     execution: str
-    actual: int
-    needed: int
     max_fee_per_gas: int
 
 
@@ -62,7 +61,7 @@ def balance_issues(planned: EvmPlanned) -> Iterator[BalanceIssue]:
             yield BalanceIssue(token.asset, token.balance, token.amount)
 
 
-def gas_issues(planned: EvmPlanned) -> Iterator[GasIssue]:
+def gas_issues(planned: EvmPlanned) -> Iterator[WayGasIssue]:
     """Yield the ways that the user's coins do not pay for."""
     price = planned.gas_price
     if price is None or planned.request.wallet_says.gas_is_sponsored:
@@ -70,4 +69,4 @@ def gas_issues(planned: EvmPlanned) -> Iterator[GasIssue]:
     for way in planned.ways:
         needed = planned.needed_coins(way, price)
         if needed > planned.native_balance:
-            yield GasIssue(way.kind, planned.native_balance, needed, price.most_wei)
+            yield WayGasIssue(planned.native_balance, needed, way.kind, price.most_wei)

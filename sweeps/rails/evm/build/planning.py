@@ -15,7 +15,6 @@ from sweepapi.errors import (
     BuildDisabled,
     ChainUnavailable,
     FieldError,
-    InsufficientOutput,
     InvalidRequest,
     Uneconomic,
 )
@@ -46,7 +45,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.worth.left_out import SIMULATION_FAILED, LeftOut, uneconomic
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.rail import BelowMinimumError, BuildWarning, FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.refusing import refuse, require_all, too_costly
 from sweeps.protocol.request import BuildRequest, DiscoverRequest, TokenInput
 from sweeps.rails.evm.build.issuing import permit_words
@@ -113,7 +112,7 @@ def plan(  # noqa: PLR0913 - what a rail knows of a sweep
     of them, and a refusal names all.
 
     Raises ``BuildDisabled`` if the contract can't execute sweeps now, ``ChainUnavailable``, ``InvalidRequest`` (an
-    output that is not a token, or decimals that contradict the chain), ``TokensRefused`` and ``InsufficientOutput``.
+    output that is not a token, or decimals that contradict the chain), ``TokensRefused`` and ``BelowMinimumError``.
     """
     market = market_for(registry, request, contract)
     floors = None if signed is None else _signed_floors(request, fees, signed)
@@ -259,9 +258,9 @@ def refuse_output(problem: TransferProblem) -> NoReturn:
 
 
 def _require_floors(request: BuildRequest, plan: RoutePlan, max_skipped: int) -> None:
-    """Raise ``InsufficientOutput`` unless the user allowed to leave out as many tokens as the plan does."""
+    """Raise ``BelowMinimumError`` unless the user allowed to leave out as many tokens as the plan does."""
     if not plan.ways or len(request.tokens) - len(plan.ways) > max_skipped:
-        raise InsufficientOutput("At current prices the sweep does not reach the signed minimum.")
+        raise BelowMinimumError("At current prices the sweep does not reach the signed minimum.")
 
 
 def _max_skipped(request: BuildRequest, plan: RoutePlan) -> int:
@@ -304,7 +303,7 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
     first, because nothing is signed yet; with a signature the same legs run in the same order.
 
     Raises ``ChainUnavailable``, ``TokensRefused`` with all tokens that plan and trial refuse if they may not be left
-    out, ``InvalidRequest`` if all fail because of the output, ``InsufficientOutput`` if more tokens of a renewed sweep
+    out, ``InvalidRequest`` if all fail because of the output, ``BelowMinimumError`` if more tokens of a renewed sweep
     fail than its user allowed, and ``Uneconomic``.
     """
     sent, swept = SentTransactions(planned, trial), planned.swept
@@ -392,7 +391,7 @@ def _try(
 def _showing(planned: EvmPlanned, result: Simulation, data_costs: DataCosts) -> EvmSimulated:
     """Return the sweep with this result, and with the output that it shows; a renewed sweep must not revert."""
     if planned.is_renewed and result.status is SimulationStatus.REVERTED:
-        raise InsufficientOutput(WOULD_REVERT.format(result.reason))
+        raise BelowMinimumError(WOULD_REVERT.format(result.reason))
     known = planned if result.gross_output is None else planned.with_gross_output(result.gross_output)
     return _worth_it(known.simulated(result).charged(data_costs))
 
@@ -429,7 +428,7 @@ def _without(planned: EvmPlanned, failing: Mapping[str, Simulation], thieves: Ma
     if planned.is_renewed:
         smaller = planned.dropping(failing)
         if not smaller.swept or len(smaller.tokens) - len(smaller.swept) > planned.max_skipped:
-            raise InsufficientOutput(WOULD_REVERT.format(next(iter(failing.values())).reason))
+            raise BelowMinimumError(WOULD_REVERT.format(next(iter(failing.values())).reason))
         return smaller
     left_out = [
         LeftOut.planned(token, SIMULATION_FAILED, failing[token.asset].reason or "")

@@ -20,7 +20,7 @@ from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.evm.serializers.economics import EconomicsSerializer
 from sweeps.rails.evm.serializers.executions import ExecutionOptionSerializer, SweepExecutionSerializer
 from sweeps.rails.evm.serializers.issues import BuildIssuesSerializer
-from sweeps.rails.evm.serializers.tokens import BuiltTokenSerializer, LastHopSerializer, SkippedTokenSerializer
+from sweeps.rails.evm.serializers.tokens import BuiltTokenSerializer, EvmSkippedTokenSerializer, LastHopSerializer
 from sweeps.rails.evm.serializers.transactions import (
     HEX,
     HexField,
@@ -165,7 +165,7 @@ class QuotedSerializer(serializers.Serializer[Any]):
     maxSkipped = serializers.IntegerField(
         source="planned.max_skipped", help_text="How many tokens may be left out together, which the user signs."
     )
-    skippedTokens = SkippedTokenSerializer(
+    skippedTokens = EvmSkippedTokenSerializer(
         source="planned.left_out", many=True, help_text="What the sweep does not take; only with `onUnroutable: skip`."
     )
     warnings = serializers.SerializerMethodField()
@@ -189,9 +189,7 @@ class QuotedSerializer(serializers.Serializer[Any]):
     @extend_schema_field(BuildWarningSerializer(many=True))
     def get_warnings(self, offered: Any) -> Any:  # noqa: ANN401 - as above
         planned: EvmPlanned = offered.planned
-        tokens = [(token.asset, token.economics) for token in planned.swept]
-        of_values = value_warnings(tokens, output=planned.output.asset, whole=planned.economics)
-        return [rendered(BuildWarningSerializer, warning) for warning in (*planned.warnings, *of_values)]
+        return [rendered(BuildWarningSerializer, warning) for warning in (*planned.warnings, *value_warnings(planned))]
 
     @extend_schema_field(EconomicsSerializer)
     def get_economics(self, offered: Any) -> Any:  # noqa: ANN401 - as above

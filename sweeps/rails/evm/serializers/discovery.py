@@ -14,9 +14,9 @@ from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken, TokenNote
 from sweeps.rails.evm.serializers.coverage import CoverageSerializer
 from sweeps.rails.evm.serializers.economics import (
     EconomicsSerializer,
-    ReferenceSerializer,
     TokenEconomicsSerializer,
 )
+from sweeps.serializers.worth import ReferenceSerializer
 
 REASONS = (
     "no_route",

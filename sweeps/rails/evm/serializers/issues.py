@@ -13,6 +13,7 @@ from sweeps.rails.evm.build.stages import EvmPlanned
 from sweeps.rails.evm.serializers.executions import WalletSerializer
 from sweeps.rails.evm.serializers.transactions import ApprovalTransactionSerializer
 from sweeps.serializers.rendering import rendered
+from sweeps.serializers.worth import GasIssueSerializer
 
 
 class AllowanceIssueSerializer(serializers.Serializer[Any]):
@@ -36,11 +37,10 @@ class BalanceIssueSerializer(serializers.Serializer[Any]):
     required = AmountOutputField()  # type: ignore[assignment]  # DRF takes declared fields out of the class
 
 
-class GasIssueSerializer(serializers.Serializer[Any]):
+class WayGasIssueSerializer(GasIssueSerializer):
     """A way to execute the sweep that the user's coins do not pay for; amounts in wei."""
 
     execution = OpenEnumField(values=list(WayKind), help_text="The kind of the entry of `executions`.")
-    actual = AmountOutputField()
     needed = AmountOutputField(
         help_text="The most that is asked for before one of the transactions: what those before it cost, its limit at "
         "`maxFeePerGas`, and the fee for data."
@@ -89,6 +89,6 @@ class BuildIssuesSerializer(serializers.Serializer[Any]):
     def get_balance(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
         return [rendered(BalanceIssueSerializer, issue) for issue in balance_issues(planned)]
 
-    @extend_schema_field(GasIssueSerializer(many=True))
+    @extend_schema_field(WayGasIssueSerializer(many=True))
     def get_gas(self, planned: EvmPlanned) -> Any:  # noqa: ANN401 - JSON
-        return [rendered(GasIssueSerializer, issue) for issue in gas_issues(planned)]
+        return [rendered(WayGasIssueSerializer, issue) for issue in gas_issues(planned)]

@@ -7,19 +7,7 @@ from rest_framework import serializers
 from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEnumField
 from sweeps.rails.evm.models import Leg
 from sweeps.rails.evm.serializers.economics import TokenEconomicsSerializer
-
-LEFT_OUT_REASONS = (
-    "not_a_token",
-    "no_route",
-    "transfer_fee",
-    "transfer_refused",
-    "insufficient_balance",
-    "uneconomic",
-    "output_too_small",
-    "price_impact_too_high",
-    "simulation_failed",
-    "takes_other_tokens",
-)
+from sweeps.serializers.worth import SkippedTokenSerializer
 
 
 class RouteSerializer(serializers.Serializer[Any]):
@@ -73,17 +61,8 @@ class BuiltTokenSerializer(TokenEconomicsSerializer):
     route = RouteSerializer(allow_null=True, help_text="Null if this offer drops the token, which stays with the user.")
 
 
-class SkippedTokenSerializer(serializers.Serializer[Any]):
+class EvmSkippedTokenSerializer(SkippedTokenSerializer):
     """A token of the request that the sweep does not take."""
 
     mint = EvmAddressField(source="asset")
-    amount = AmountOutputField()
-    reason = OpenEnumField(values=LEFT_OUT_REASONS, help_text="Stable; new reasons may be added.")
-    message = serializers.CharField()
-    expectedOutput = AmountOutputField(
-        source="expected_output", allow_null=True, help_text="Before the fee; null if it can't be swapped."
-    )
-    value = AmountOutputField(
-        allow_null=True, help_text="The value of the expected output, in the reference stablecoin."
-    )
     gas = AmountOutputField(allow_null=True, help_text="What its swap would add to the gas of the sweep.")

@@ -101,7 +101,7 @@ def compose(
 ) -> list[Packed]:
     """Return the transactions that sell all tokens, as few as possible.
 
-    Raises ``LegTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
     legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
     extra = empty_before(facts, [_instructions(token.quote) for token in tokens]) if closes_accounts else []

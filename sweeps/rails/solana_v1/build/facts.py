@@ -33,6 +33,11 @@ class ClusterFacts:
     wallet_rent: int  # what the wallet has to keep
     token_account_rent: int
 
+    @property
+    def lamports(self) -> int:
+        """What the wallet holds."""
+        return 0 if self.account is None else self.account.lamports
+
     def associated(self, key: Pubkey) -> Holding | None:
         """Return the wallet's associated token account of a mint."""
         found = self.mints[key]

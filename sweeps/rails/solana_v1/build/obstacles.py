@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.tokens.mints import Mint
+from sweeps.protocol.verdicts import TokenVerdict
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,26 @@ NO_ROUTE = Obstacle("no_route", "The swap API can't swap this amount.")
 COLLECTIBLE = Obstacle("collectible", "There is only one of it.")
 IS_OUTPUT = Obstacle("is_output", "This is the output token.")
 PRICE_IMPACT = Obstacle("price_impact_too_high", "It would be sold far below its price; a build has to accept that.")
-DUST = Obstacle("dust", "It is worth less than it costs to sweep.")
+UNECONOMIC = Obstacle("uneconomic", "It is worth less than it costs to sweep.")
 NOT_QUOTED = Obstacle(
     "not_quoted", "It was not quoted: there are too many tokens, or the swap API did not answer in time."
 )
+
+
+# What keeps a token from a sweep makes it unsellable, unless another verdict is named here.
+_VERDICTS = {
+    UNKNOWN_MINT: TokenVerdict.BROKEN,
+    NO_ROUTE: TokenVerdict.NO_ROUTE,
+    UNECONOMIC: TokenVerdict.UNECONOMIC,
+    PRICE_IMPACT: TokenVerdict.SELLABLE,  # if the user accepts that
+    IS_OUTPUT: None,
+    NOT_QUOTED: None,
+}
+
+
+def verdict_on(obstacle: Obstacle | None) -> TokenVerdict | None:
+    """Return the verdict on a token with this obstacle; None if it was not decided, or is the output itself."""
+    return TokenVerdict.SELLABLE if obstacle is None else _VERDICTS.get(obstacle, TokenVerdict.UNSELLABLE)
 
 
 def of_mint(mint: Mint, *, epoch: int) -> Obstacle | None:

@@ -1,54 +1,52 @@
 """Plans a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
 Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
-for each token. A fourth one to the cluster only if the last seems to show that a transaction does too much.
+for each token, and sometimes one for SOL. A fourth one to the cluster if the last seems to show that a transaction does
+too much, or if tokens are left out because they are not worth it.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
-from solders.pubkey import Pubkey
 
 from partners.models import Partner
-from sweepapi.errors import ChainUnavailable, FieldError, NoRoute, SwapUnavailable
+from sweepapi.errors import ChainUnavailable, FieldError, SwapUnavailable, Uneconomic
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
-from sweepapi.solana.encoding.accounts import Holding
-from sweepapi.solana.encoding.addresses import WRAPPED_SOL
-from sweepapi.solana.encoding.errors import LegTooLargeError, UnsafeSwapError
-from sweepapi.solana.packing import compute_budget
-from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.encoding.errors import LegsTooLargeError, UnsafeSwapError
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiError
-from sweepapi.solana.tokens.mints import Mint
-from sweepapi.solana.trial.effects import TransactionTerms
-from sweepapi.worth.losses import PRICE_IMPACT
+from sweepapi.solana.worth.economics import CoinRates
+from sweepapi.worth.left_out import LeftOut, uneconomic
 from sweeps.models import Sweep
-from sweeps.protocol.rail import BuildWarning, FeeTerms, OutputAsset, symbol_warnings
-from sweeps.protocol.refusing import most_impact_bps
+from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
+from sweeps.protocol.refusing import refuse, require_all, too_costly
 from sweeps.protocol.request import BuildRequest
-from sweeps.protocol.value_warnings import is_high
-from sweeps.rails.solana_v1.build.closings import closed_by
-from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, compose, read_market
-from sweeps.rails.solana_v1.build.facts import ClusterFacts, read_facts
-from sweeps.rails.solana_v1.build.proving import Proven, prove
-from sweeps.rails.solana_v1.build.quoting import quote_tokens
+from sweeps.rails.solana_v1.build.assembling import Assembly
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, read_market
+from sweeps.rails.solana_v1.build.facts import read_facts
+from sweeps.rails.solana_v1.build.quoting import ask, quoted_tokens, unroutable
 from sweeps.rails.solana_v1.build.refusals import (
-    refuse_high_impacts,
+    Sellable,
+    needed_lamports,
     refuse_insufficient_lamports,
-    refuse_losses,
     sellable_tokens,
     usable_output,
 )
-from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
 
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 5
+TOO_LARGE = "The swap of this amount does not fit into a transaction."
+LOSS = (
+    "Its transactions cost {cost} lamports in fees and rent, which is {share} of the output, and bring {user}. It pays "
+    "below {break_even} lamports."
+)
 
 
 def plan_v1(
@@ -56,45 +54,20 @@ def plan_v1(
 ) -> SolanaSimulated:
     """Plan a sweep under the terms of the ``renewed`` one, or those of today.
 
-    Raises ``InvalidRequest``, ``NoRoute``, ``InsufficientBalance``, ``InsufficientOutput``, ``TokensRefused``,
-    ``BuildDisabled`` if the fee can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or
-    wants too much.
+    Raises ``InvalidRequest``, ``InsufficientBalance``, ``TokensRefused``, ``Uneconomic``, ``BuildDisabled`` if the fee
+    can't be paid, ``ChainUnavailable``, and ``SwapUnavailable`` if the swap API fails or wants too much.
     """
     cluster, pool = registry.cluster(request.network), registry.pool(request.network)
-    output = output_of(cluster, request.output_asset)
+    output_of(cluster, request.output_asset)  # which raises for another output than the cluster's
     fees = FeeTerms.of(renewed) if renewed is not None else FeeTerms.of_today(partner, registry.fee_wallet)
     with _failures_named(request):
         facts = read_facts(pool, request, registry.fee_wallet)
-        sellable = sellable_tokens(request, facts)
-        output_mint, fee_account = usable_output(facts)
-        planning = _Planning(request, facts, fees, output_mint, fee_account, cluster.max_priority_fee_lamports)
-        tokens = quote_tokens(registry.swap_api, sellable, facts, planning.swap_terms, fees)
-        refuse_high_impacts(tokens, most_bps=most_impact_bps(request.accepted_impact_bps))
-        check_instructions(tokens, facts, cluster, fees)
-        market = read_market(pool, tokens)
-        transactions = planning.transactions(pool, tokens, market)
-    symbols = {str(key): name.symbol for key, name in facts.names.items()}
-    return SolanaSimulated(
-        partner=partner,
-        request=request,
-        output=OutputAsset(output.mint, output.symbol, output.decimals),
-        fees=fees,
-        tokens=tokens,
-        height=facts.slot,
-        cluster=cluster,
-        fee_account=planning.fee_account,
-        transactions=transactions,
-        blocks_left=market.blocks_left,
-        left_out=(),
-        warnings=[*symbol_warnings(request.tokens, symbols), *_impact_warnings(tokens)],
-    )
-
-
-def _impact_warnings(tokens: Sequence[SolanaToken]) -> Iterator[BuildWarning]:
-    for token in tokens:
-        impact_bps = token.quote.price_impact_bps
-        if is_high(impact_bps):
-            yield BuildWarning("price_impact_high", PRICE_IMPACT.format(impact_bps), token.asset)
+        sellable, unsellable = sellable_tokens(request, facts)
+        assembly = Assembly(request, facts, fees, cluster, *usable_output(facts))
+        if not sellable:
+            refuse(request, unsellable)
+        refuse_insufficient_lamports(facts)
+        return _Planning(registry, pool, partner, assembly).planned(sellable, unsellable)
 
 
 @contextmanager
@@ -110,92 +83,132 @@ def _failures_named(request: BuildRequest) -> Iterator[None]:
     except UnsafeSwapError as error:
         log.exception("unsafe_swap_refused", network=request.network, wallet=request.wallet, reason=str(error))
         raise SwapUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS) from error
-    except LegTooLargeError as error:
-        message = "The swap of this amount does not fit into a transaction."
-        raise NoRoute(details=[FieldError(f"tokens[{error.index}].mint", "too_large", message)]) from error
 
 
 @dataclass(frozen=True)
 class _Planning:
-    """What the transactions of one sweep have in common."""
+    """One sweep, from quotes to proven transactions."""
 
-    request: BuildRequest
-    facts: ClusterFacts
-    fees: FeeTerms
-    output_mint: Mint
-    fee_account: Pubkey
-    max_priority_fee_lamports: int
+    registry: Networks
+    pool: ProviderPool
+    partner: Partner
+    assembly: Assembly
+
+    def planned(self, sellable: Sequence[Sellable], unsellable: Sequence[LeftOut]) -> SolanaSimulated:
+        """Return the sweep of what is worth it among these tokens, with the others beside it.
+
+        Raises ``TokensRefused``, with all tokens that are left out, if that was not allowed or nothing is left, and
+        ``Uneconomic``.
+        """
+        request = self.assembly.request
+        quoted, refused = self._quoted(sellable)
+        if not quoted:
+            refuse(request, [*unsellable, *refused])
+        check_instructions(quoted, self.assembly.facts, self.assembly.cluster, self.assembly.fees)
+        market = read_market(self.pool, quoted)
+        tokens, packed, large = self._composed(quoted, market)
+        left_out = [*unsellable, *refused, *large]
+        if not tokens:
+            refuse(request, left_out)
+        whole = self._simulated(tokens, packed, market, left_out)
+        worthless = list(uneconomic(whole.tokens, accepted=request.accepts_uneconomic))
+        if not worthless or len(worthless) == len(tokens):
+            return _worth_it(whole, worthless)
+        left_out += worthless
+        require_all(replace(whole, left_out=left_out))
+        worthy = _without(tokens, worthless)
+        return _worth_it(self._simulated(worthy, self.assembly.composed(worthy, market), market, left_out), [])
+
+    def _quoted(self, sellable: Sequence[Sellable]) -> tuple[list[SolanaToken], list[LeftOut]]:
+        """Return the tokens that the swap API buys at a price that the user agrees to, and the others."""
+        request, facts, fees = self.assembly.request, self.assembly.facts, self.assembly.fees
+        mints = (request.output_asset, self.assembly.cluster.reference_token.mint)
+        answers = ask(self.registry, sellable, self._swap_terms, priced_in=mints)
+        quoted = quoted_tokens(sellable, answers, facts, self._rates, fees)
+        worthless = list(uneconomic(quoted))
+        worthy = _without(quoted, worthless)
+        costly = too_costly(request, worthy)
+        return _without(worthy, costly), [*unroutable(sellable, answers), *worthless, *costly]
+
+    def _composed(
+        self, tokens: Sequence[SolanaToken], market: ClusterMarket
+    ) -> tuple[Sequence[SolanaToken], list[Packed], list[LeftOut]]:
+        """Return the tokens whose swaps fit into a transaction, their transactions, and the other tokens."""
+        try:
+            return tokens, self.assembly.composed(tokens, market), []
+        except LegsTooLargeError as error:
+            large = [LeftOut.planned(tokens[position], "too_large", TOO_LARGE) for position in error.positions]
+        fitting = _without(tokens, large)
+        return fitting, self.assembly.composed(fitting, market), large
+
+    def _simulated(
+        self,
+        tokens: Sequence[SolanaToken],
+        packed: Sequence[Packed],
+        market: ClusterMarket,
+        left_out: Sequence[LeftOut],
+    ) -> SolanaSimulated:
+        """Return the sweep of these tokens with transactions that simulations have proven."""
+        request, facts, cluster = self.assembly.request, self.assembly.facts, self.assembly.cluster
+        output = output_of(cluster, request.output_asset)
+        transactions = self.assembly.proven(self.pool, packed, tokens, market)
+        symbols = {token.asset: token.symbol for token in tokens}
+        taken = [token for token in request.tokens if token.asset in symbols]
+        return SolanaSimulated(
+            partner=self.partner,
+            request=request,
+            output=OutputAsset(output.mint, output.symbol, output.decimals),
+            fees=self.assembly.fees,
+            tokens=tokens,
+            height=facts.slot,
+            warnings=list(symbol_warnings(taken, symbols)),
+            left_out=left_out,
+            cluster=cluster,
+            rates=self._rates,
+            held_lamports=facts.lamports,
+            needed_lamports=needed_lamports(facts, transactions),
+            fee_account=self.assembly.fee_account,
+            transactions=transactions,
+            blocks_left=market.blocks_left,
+        ).costing()
 
     @property
-    def swap_terms(self) -> SwapTerms:
+    def _rates(self) -> CoinRates:
+        output_mint, reference = self.assembly.request.output_asset, self.assembly.cluster.reference_token
+        return CoinRates.of(self.registry.coin_prices, output_mint, reference)
+
+    @property
+    def _swap_terms(self) -> SwapTerms:
+        request = self.assembly.request
         return SwapTerms(
-            wallet=self.request.wallet,
-            output_mint=self.request.output_asset,
-            fee_account=self.fee_account,
-            slippage_bps=self.request.slippage_bps,
-            fee_bps=self.fees.total_fee_bps,
+            wallet=request.wallet,
+            output_mint=request.output_asset,
+            fee_account=self.assembly.fee_account,
+            slippage_bps=request.slippage_bps,
+            fee_bps=self.assembly.fees.total_fee_bps,
         )
 
-    @property
-    def _output(self) -> Output:
-        holding = self.facts.associated(self.facts.output_mint)
-        return Output(
-            wallet=self.facts.wallet,
-            mint=self.facts.output_mint,
-            program=self.output_mint.program,
-            decimals=self.output_mint.decimals,
-            held=0 if holding is None else holding.token.amount,
-        )
 
-    def transactions(
-        self, pool: ProviderPool, tokens: Sequence[SolanaToken], market: ClusterMarket
-    ) -> list[SolanaTransaction]:
-        """Compose the transactions and prove them; raises if one does more, or is worth less, than it should."""
-        closes_accounts = self.request.close_empty_accounts
-        packed = compose(tokens, self.facts, market, self._output, closes_accounts=closes_accounts)
-        terms = [self._terms(one, tokens) for one in packed]
-        transactions = [
-            self._transaction(one, proven, tokens, market)
-            for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
-        ]
-        refuse_insufficient_lamports(self.facts, transactions)
-        if self.facts.output_mint == WRAPPED_SOL:
-            refuse_losses(transactions)
-        return transactions
+def _without(tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut]) -> list[SolanaToken]:
+    assets = {one.asset for one in left_out}
+    return [token for token in tokens if token.asset not in assets]
 
-    def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
-        sold = [tokens[position] for position in packed.legs]
-        return TransactionTerms(
-            wallet=self.facts.wallet,
-            swept={token.holding.key: token.amount for token in sold},
-            output_mint=self.facts.output_mint,
-            minimum=sum(token.quote.threshold for token in sold),
-            fee_account=self.fee_account,
-            fees=self.fees,
-            legs=len(sold),
-            closed=frozenset(holding.key for holding in self._closes(packed)),
-            fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
-            token_account_rent=self.facts.token_account_rent,
-        )
 
-    def _transaction(
-        self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: ClusterMarket
-    ) -> SolanaTransaction:
-        limit = compute_budget.unit_limit(proven.units)
-        price = compute_budget.unit_price(
-            market.recent_prices, unit_limit=limit, max_lamports=self.max_priority_fee_lamports
-        )
-        return SolanaTransaction(
-            packed=packed,
-            mints=[tokens[position].asset for position in packed.legs],
-            message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
-            last_valid_block_height=market.blockhash.last_valid_block_height,
-            unit_limit=limit,
-            unit_price=price,
-            effects=proven.effects,
-            creates=proven.creates,
-            closes=self._closes(packed),
-        )
+def _worth_it(simulated: SolanaSimulated, worthless: Sequence[LeftOut]) -> SolanaSimulated:
+    """Return the sweep; ``worthless`` are all of its tokens if each costs more than it brings.
 
-    def _closes(self, packed: Packed) -> list[Holding]:
-        return closed_by(packed, self.facts.holdings)
+    Raises ``TokensRefused`` if it lacks tokens that may not be left out, and ``Uneconomic`` if it costs more than it
+    brings, unless the user accepts that.
+    """
+    if simulated.left_out:
+        require_all(replace(simulated, left_out=[*simulated.left_out, *worthless]))
+    economics, user_amount = simulated.economics, simulated.expected.user_amount
+    if economics.net_output is None or economics.net_output >= 0 or simulated.request.accepts_uneconomic:
+        return simulated
+    message = LOSS.format(
+        cost=economics.cost,
+        share=economics.gas_share,
+        user=user_amount,
+        break_even=simulated.rates.in_lamports(user_amount),
+    )
+    raise Uneconomic(details=[FieldError("transactions", "uneconomic", message)])

@@ -1,10 +1,12 @@
-"""Asks the swap API what the tokens of a request sell for, all at once, and refuses those that sell for nothing."""
+"""Asks the swap API what the tokens of a request sell for, and what SOL does, all at once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from sweepapi.errors import FieldError, InsufficientOutput, NoRoute
 from sweepapi.fees import FeeRates
-from sweepapi.solana.swap_api import NoQuote, SwapApi, SwapApiQuote
+from sweepapi.networks import Networks
+from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, SwapApiError, SwapApiQuote
+from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
+from sweepapi.worth.left_out import LeftOut
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
 from sweeps.rails.solana_v1.build.refusals import Sellable
@@ -12,44 +14,54 @@ from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
 
 
-def quote_tokens(
-    swap_api: SwapApi, sellable: Sequence[Sellable], facts: ClusterFacts, terms: SwapTerms, fees: FeeRates
-) -> list[SolanaToken]:
-    """Return each token with its expected and minimum output, before the fee.
+def ask(
+    registry: Networks, sellable: Sequence[Sellable], terms: SwapTerms, *, priced_in: Collection[str]
+) -> list[QuoteAnswer]:
+    """Return the answer for each token, and have the registry know what SOL is worth in these mints.
 
-    Raises ``SwapApiError``, ``NoRoute``, and ``InsufficientOutput`` if a minimum is zero.
+    Raises ``SwapApiError`` if a token has no usable answer.
     """
     wanted = [terms.quote_request(one.token.asset, one.token.amount) for one in sellable]
-    quotes = _all_quoted(swap_api.quotes(wanted))
+    of_coin = registry.coin_prices.requests(priced_in, taker=terms.wallet)
+    answers = registry.swap_api.quotes([*wanted, *of_coin])
+    registry.coin_prices.learn(answers[len(wanted) :])
+    quotes = answers[: len(wanted)]
+    for answer in quotes:
+        if isinstance(answer, SwapApiError):
+            raise answer
+    return quotes
+
+
+def quoted_tokens(
+    sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer], facts: ClusterFacts, rates: CoinRates, fees: FeeRates
+) -> list[SolanaToken]:
+    """Return each token that has a quote, with its expected and minimum output before the fee."""
     return [
-        SolanaToken(
-            asset=one.token.asset,
-            amount=one.token.amount,
-            symbol=facts.names[one.holding.token.mint].symbol,
-            decimals=one.mint.decimals,
-            expected_output=fees.gross_for(quote.out_amount),
-            min_output=fees.gross_for(quote.threshold),
-            holding=one.holding,
-            quote=quote,
-        )
-        for one, quote in zip(sellable, quotes, strict=True)
+        _token(one, answer, facts, rates, fees)
+        for one, answer in zip(sellable, answers, strict=True)
+        if isinstance(answer, SwapApiQuote)
     ]
 
 
-def _all_quoted(answers: Sequence[SwapApiQuote | NoQuote]) -> list[SwapApiQuote]:
-    unroutable = [
-        FieldError(f"tokens[{i}].mint", NO_ROUTE.code, NO_ROUTE.message)
-        for i, answer in enumerate(answers)
+def unroutable(sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer]) -> list[LeftOut]:
+    """Return the tokens that the swap API can't swap."""
+    return [
+        LeftOut(one.token.asset, one.token.amount, NO_ROUTE.code, NO_ROUTE.message)
+        for one, answer in zip(sellable, answers, strict=True)
         if isinstance(answer, NoQuote)
     ]
-    if unroutable:
-        raise NoRoute(details=unroutable)
-    quotes = [answer for answer in answers if isinstance(answer, SwapApiQuote)]
-    nothing = [
-        FieldError(f"tokens[{i}].amount", "output_too_small", "The minimum output of this amount rounds to zero.")
-        for i, quote in enumerate(quotes)
-        if quote.threshold == 0
-    ]
-    if nothing:
-        raise InsufficientOutput(details=nothing)
-    return quotes
+
+
+def _token(one: Sellable, quote: SwapApiQuote, facts: ClusterFacts, rates: CoinRates, fees: FeeRates) -> SolanaToken:
+    expected, minimum = fees.gross_for(quote.out_amount), fees.gross_for(quote.threshold)
+    return SolanaToken(
+        asset=one.token.asset,
+        amount=one.token.amount,
+        symbol=facts.names[one.holding.token.mint].symbol,
+        decimals=one.mint.decimals,
+        expected_output=expected,
+        min_output=minimum,
+        holding=one.holding,
+        quote=quote,
+        economics=leg_economics(QuotedLeg(expected, minimum, quote.price_impact_bps), rates, fees, lamports=None),
+    )

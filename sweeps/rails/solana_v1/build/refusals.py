@@ -1,4 +1,4 @@
-"""Refuses what can't be swept, by the facts alone, before the swap API is asked for anything."""
+"""Says what can't be swept by the facts alone, before the swap API is asked for anything."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,21 +10,17 @@ from sweepapi.errors import (
     BuildDisabled,
     FieldError,
     InsufficientBalance,
-    InsufficientOutput,
     InvalidRequest,
-    NoRoute,
-    TokensRefused,
 )
 from sweepapi.solana.encoding.accounts import Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSTEM, public_key
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.tokens.mints import Mint
-from sweepapi.worth.losses import PRICE_IMPACT
+from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, NOT_HELD, LeftOut
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.obstacles import Obstacle
-from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import fee_account
 
 log = structlog.get_logger(__name__)
@@ -41,18 +37,10 @@ class Sellable:
     holding: Holding
 
 
-@dataclass(frozen=True)
-class Short:
-    """What the wallet holds of a token, which is not enough."""
+def sellable_tokens(request: BuildRequest, facts: ClusterFacts) -> tuple[list[Sellable], list[LeftOut]]:
+    """Return the tokens of a request that a swap could take from the wallet, and the others with the reason.
 
-    held: int
-
-
-def sellable_tokens(request: BuildRequest, facts: ClusterFacts) -> list[Sellable]:
-    """Return the tokens of a request, all of which a swap could take from the wallet.
-
-    Raises ``InvalidRequest`` (a wallet that can't sweep, decimals that contradict the chain), ``NoRoute`` (tokens that
-    can't be sold, with the reason) and ``InsufficientBalance``.
+    Raises ``InvalidRequest``: a wallet that can't sweep, decimals that contradict the chain.
     """
     _refuse_wallet(request, facts)
     contradicted = list(_contradictions(request, facts))
@@ -62,22 +50,8 @@ def sellable_tokens(request: BuildRequest, facts: ClusterFacts) -> list[Sellable
     if receives is not None and receives.token.is_frozen:
         raise InvalidRequest(details=[FieldError("outputMint", obstacles.FROZEN.code, obstacles.FROZEN.message)])
     found = [_find(token, facts) for token in request.tokens]
-    unsellable = [
-        FieldError(f"tokens[{i}].mint", one.code, one.message)
-        for i, one in enumerate(found)
-        if isinstance(one, Obstacle)
-    ]
-    if unsellable:
-        raise NoRoute(details=unsellable)
-    short = [
-        FieldError(f"tokens[{i}].amount", "insufficient", f"The wallet has {one.held}.")
-        for i, one in enumerate(found)
-        if isinstance(one, Short)
-    ]
-    if short:
-        raise InsufficientBalance(details=short)
-    refuse_insufficient_lamports(facts)
-    return [one for one in found if isinstance(one, Sellable)]
+    sellable = [one for one in found if isinstance(one, Sellable)]
+    return sellable, [one for one in found if isinstance(one, LeftOut)]
 
 
 def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
@@ -89,8 +63,8 @@ def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
         raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
 
 
-def refuse_insufficient_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = ()) -> None:
-    """Raise ``InsufficientBalance`` if the wallet can't pay the fees of these transactions, and rent.
+def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = ()) -> int:
+    """Return what the wallet has to hold for the fees of these transactions, and rent.
 
     Without transactions, which are not composed yet, one is assumed that closes as much as it creates.
     """
@@ -101,35 +75,15 @@ def refuse_insufficient_lamports(facts: ClusterFacts, transactions: Sequence[Sol
         created = sum(holding.rent_lamports for holding in transaction.creates)
         closed = sum(holding.rent_lamports for holding in transaction.closes)
         rents += [created, facts.wallet_rent + created - closed]
-    fee_lamports = sum(transaction.fee_lamports for transaction in transactions) or LAMPORTS_PER_SIGNATURE
-    needed = fee_lamports + max(rents)
-    held = 0 if facts.account is None else facts.account.lamports
-    if held < needed:
-        message = f"The wallet needs {needed} lamports for fees and rent, and has {held}."
+    return (sum(transaction.fee_lamports for transaction in transactions) or LAMPORTS_PER_SIGNATURE) + max(rents)
+
+
+def refuse_insufficient_lamports(facts: ClusterFacts) -> None:
+    """Raise ``InsufficientBalance`` if the wallet can't even pay for a simulation, so that nothing can be proven."""
+    needed = needed_lamports(facts)
+    if facts.lamports < needed:
+        message = f"The wallet needs {needed} lamports for fees and rent, and has {facts.lamports}."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
-
-
-def refuse_high_impacts(tokens: Sequence[SolanaToken], *, most_bps: int) -> None:
-    """Raise ``TokensRefused`` for tokens that the swap API would sell further below their price than this."""
-    costly = [
-        FieldError(f"tokens[{i}].mint", "price_impact_too_high", PRICE_IMPACT.format(token.quote.price_impact_bps))
-        for i, token in enumerate(tokens)
-        if (token.quote.price_impact_bps or 0) > most_bps
-    ]
-    if costly:
-        raise TokensRefused(details=costly)
-
-
-def refuse_losses(transactions: Sequence[SolanaTransaction]) -> None:
-    """Raise ``InsufficientOutput`` for the tokens of transactions that cost more SOL than they give."""
-    losses = [
-        FieldError(f"tokens[{position}].amount", "output_too_small", "It is worth less than its transaction costs.")
-        for transaction in transactions
-        if transaction.effects.user_gain <= transaction.fee_lamports
-        for position in transaction.packed.legs
-    ]
-    if losses:
-        raise InsufficientOutput(details=losses)
 
 
 def usable_output(facts: ClusterFacts) -> tuple[Mint, Pubkey]:
@@ -153,20 +107,17 @@ def _contradictions(request: BuildRequest, facts: ClusterFacts) -> Iterator[Fiel
             yield FieldError(f"tokens[{i}].decimals", "contradicts_chain", message)
 
 
-def _find(token: TokenInput, facts: ClusterFacts) -> Sellable | Obstacle | Short:
+def _find(token: TokenInput, facts: ClusterFacts) -> Sellable | LeftOut:
     key = public_key(token.asset)
-    mint = facts.mints[key]
-    if mint is None:
-        return obstacles.UNKNOWN_MINT
-    holding = facts.associated(key)
-    obstacle = obstacles.of_mint(mint, epoch=facts.epoch)
+    mint, holding = facts.mints[key], facts.associated(key)
+    obstacle = obstacles.UNKNOWN_MINT if mint is None else obstacles.of_mint(mint, epoch=facts.epoch)
     if obstacle is None and holding is not None:
         obstacle = obstacles.of_holding(holding)
-    if obstacle is not None:
-        return obstacle
-    if holding is not None and holding.token.amount >= token.amount:
+    if obstacle is None and mint is not None and holding is not None and holding.token.amount >= token.amount:
         return Sellable(token, mint, holding)
     of_mint = [other.token.amount for other in facts.holdings.values() if other.token.mint == key]
-    if any(amount >= token.amount for amount in of_mint):
-        return obstacles.NOT_ASSOCIATED
-    return Short(sum(of_mint))
+    if obstacle is None and any(amount >= token.amount for amount in of_mint):
+        obstacle = obstacles.NOT_ASSOCIATED
+    if obstacle is not None:
+        return LeftOut(token.asset, token.amount, obstacle.code, obstacle.message)
+    return LeftOut(token.asset, token.amount, INSUFFICIENT_BALANCE, NOT_HELD.format(balance=sum(of_mint)))

@@ -1,7 +1,7 @@
 """A planned sweep on Solana: the tokens with their quotes, and the transactions that would sell them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from solders.message import MessageV0
@@ -9,13 +9,23 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 
-from sweepapi.fees import Split
+from sweepapi.fees import FeeRates, Split
 from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.trial.effects import Effects
+from sweepapi.solana.worth.economics import (
+    CoinRates,
+    LegEconomics,
+    QuotedLeg,
+    SweepEconomics,
+    SweepLamports,
+    leg_economics,
+    sweep_economics,
+)
+from sweeps.protocol.issues import GasIssue
 from sweeps.protocol.rail import PlannedSweep, PricedToken
 
 
@@ -26,10 +36,21 @@ def unsigned(message: MessageV0) -> VersionedTransaction:
 
 @dataclass(frozen=True)
 class SolanaToken(PricedToken):
-    """A token with its account and its quote."""
+    """A token with its account, its quote and what it brings."""
 
     holding: Holding
     quote: SwapApiQuote
+    economics: LegEconomics
+
+    @property
+    def floor(self) -> int:
+        """The least that the user receives for it after the fee."""
+        return self.quote.threshold
+
+    def costing(self, lamports: int, rates: CoinRates, fees: FeeRates) -> "SolanaToken":
+        """Return the token with what it leaves if it adds this to the cost."""
+        leg = QuotedLeg(self.expected_output, self.min_output, self.quote.price_impact_bps)
+        return replace(self, economics=leg_economics(leg, rates, fees, lamports=lamports))
 
 
 @dataclass(frozen=True)
@@ -75,9 +96,51 @@ class SolanaSimulated(PlannedSweep):
 
     tokens: Sequence[SolanaToken]
     cluster: Cluster
+    rates: CoinRates
+    held_lamports: int  # by the wallet
+    needed_lamports: int
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
     blocks_left: int  # until the transactions expire, when their blockhash was read
+
+    @property
+    def swept(self) -> Sequence[SolanaToken]:
+        """The tokens that it takes: all of them."""
+        return self.tokens
+
+    @cached_property
+    def economics(self) -> SweepEconomics:
+        """What the sweep brings."""
+        paid = SweepLamports(
+            signature_fees=self.network_fee_lamports - self.priority_fee_lamports,
+            priority_fees=self.priority_fee_lamports,
+            rent_paid=self.rent_lamports,
+            rent_returned=self.reclaimed_lamports,
+        )
+        each = [token.economics for token in self.tokens]
+        return sweep_economics(each, self.rates, paid, expected=self.expected, minimum=self.minimum)
+
+    @property
+    def gas_issues(self) -> list[GasIssue]:
+        """What the wallet lacks for the fees and rents."""
+        if self.held_lamports >= self.needed_lamports:
+            return []
+        return [GasIssue(self.held_lamports, self.needed_lamports)]
+
+    def costing(self) -> "SolanaSimulated":
+        """Return the sweep whose tokens cost their parts of the fees, less the rent that their accounts give back."""
+        costs = {
+            position: self._cost(position, transaction)
+            for transaction in self.transactions
+            for position in transaction.packed.legs
+        }
+        tokens = [token.costing(costs[i], self.rates, self.fees) for i, token in enumerate(self.tokens)]
+        return replace(self, tokens=tokens)
+
+    def _cost(self, position: int, transaction: SolanaTransaction) -> int:
+        key = self.tokens[position].holding.key
+        returned = sum(holding.rent_lamports for holding in transaction.closes if holding.key == key)
+        return -(-transaction.fee_lamports // len(transaction.packed.legs)) - returned
 
     @cached_property
     def expected(self) -> Split:
@@ -94,6 +157,10 @@ class SolanaSimulated(PlannedSweep):
     @property
     def network_fee_lamports(self) -> int:
         return sum(transaction.fee_lamports for transaction in self.transactions)
+
+    @property
+    def priority_fee_lamports(self) -> int:
+        return sum(transaction.priority_fee_lamports for transaction in self.transactions)
 
     @property
     def closed_accounts(self) -> list[Holding]:

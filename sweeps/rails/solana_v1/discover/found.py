@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
-from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, Obstacle
+from sweepapi.solana.worth.economics import LegEconomics
+from sweepapi.worth.summary import Reference
+from sweeps.protocol.verdicts import Exclusion, TokenVerdict
+from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, PRICE_IMPACT, Obstacle, verdict_on
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,21 @@ class FoundTokenAccount:
     name: str
     estimated_output: int | None  # for the user, after the fee; None if it was not quoted
     obstacle: Obstacle | None
+    economics: LegEconomics | None  # None if it was not quoted
+
+    @property
+    def verdict(self) -> TokenVerdict | None:
+        """Whether it is worth sweeping; None if that was not found out, or if it is the output."""
+        return verdict_on(self.obstacle)
+
+    @property
+    def excluded_because(self) -> Exclusion | None:
+        """Why it is better not swept, although it can be sold."""
+        if self.verdict is not TokenVerdict.SELLABLE:
+            return None
+        if self.obstacle is PRICE_IMPACT:
+            return Exclusion.PRICE_IMPACT_TOO_HIGH
+        return Exclusion.PRICE_UNKNOWN if self.economics is None or self.economics.net_output is None else None
 
     @property
     def is_routable(self) -> bool | None:
@@ -42,6 +60,7 @@ class SolanaDiscovery:
     cluster: Cluster
     wallet: str
     output: OutputToken
+    reference: Reference
     tokens: Sequence[FoundTokenAccount]
     empty_accounts: Sequence[EmptyAccount]
     omitted_accounts: int  # more than one reading takes

@@ -4,16 +4,19 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweepapi.networks import SOLANA_BUILD_MODE
+from sweepapi.solana.worth.economics import CostKind
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
+from sweeps.protocol.value_warnings import value_warnings
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
+from sweeps.rails.solana_v1.serializers.discovery import REASONS
 from sweeps.serializers.answer import (
     WARNING_CODES,
     ClientReferenceOutputField,
@@ -21,9 +24,21 @@ from sweeps.serializers.answer import (
     FeeSummarySerializer,
     OutputAmountsSerializer,
 )
+from sweeps.serializers.rendering import rendered
+from sweeps.serializers.worth import (
+    GasIssueSerializer,
+    SignedAmountResponseField,
+    SkippedTokenSerializer,
+    SweepWorthSerializer,
+    TokenWorthSerializer,
+)
+
+LEFT_OUT_REASONS = sorted(
+    {*REASONS, "insufficient_balance", "output_too_small", "too_large", "uneconomic"} - {"is_output", "not_quoted"}
+)
 
 
-class SolanaTokenSerializer(serializers.Serializer[Any]):
+class SolanaTokenSerializer(TokenWorthSerializer):
     """One token, with its expected and minimum output in the output token's smallest unit, before the fee."""
 
     mint = serializers.CharField(source="token.asset")
@@ -35,6 +50,15 @@ class SolanaTokenSerializer(serializers.Serializer[Any]):
     minOutput = AmountOutputField(source="token.min_output")
     priceImpactBps = serializers.IntegerField(
         source="token.quote.price_impact_bps", allow_null=True, help_text="Null: not known."
+    )
+    gasShare = SignedAmountResponseField(
+        source="token.economics.gas_share",
+        allow_null=True,
+        help_text="What it adds to the cost, in the output token: its part of its transaction's fee, less the rent "
+        "that its account gives back; negative if that is more. Null if the price of SOL is not known.",
+    )
+    gasValue = SignedAmountResponseField(
+        source="token.economics.gas_value", allow_null=True, help_text="The value of `gasShare`."
     )
     exchanges = serializers.ListField(
         source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
@@ -98,6 +122,52 @@ class SolanaWarningSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(help_text="The token that the warning is about.")
 
 
+class SolanaSkippedTokenSerializer(SkippedTokenSerializer):
+    """A token of the request that the sweep does not take."""
+
+    reason = OpenEnumField(values=LEFT_OUT_REASONS, help_text="Stable; new reasons may be added.")
+
+
+class CostSerializer(serializers.Serializer[Any]):
+    """One part of what the sweep costs."""
+
+    kind = OpenEnumField(
+        values=list(CostKind), help_text="`platform_fee` is taken from the output; the wallet pays the others in SOL."
+    )
+    lamports = SignedAmountResponseField(
+        allow_null=True, help_text="Negative if the wallet gets it. Null if the price of SOL is not known."
+    )
+    output = SignedAmountResponseField(allow_null=True, help_text="The same in the output token.")
+    value = SignedAmountResponseField(allow_null=True, help_text="The same in the reference stablecoin.")
+
+
+class SolanaEconomicsSerializer(SweepWorthSerializer):
+    """What the sweep brings; values are at what the swap API last quoted SOL at."""
+
+    costs = CostSerializer(many=True)
+    cost = SignedAmountResponseField(
+        help_text="Fees and rent together, in lamports, without the platform fee; negative if more rent comes back."
+    )
+    gasShare = SignedAmountResponseField(
+        source="gas_share", allow_null=True, help_text="`cost` in the output token. Null if its price is not known."
+    )
+    gasValue = SignedAmountResponseField(source="gas_value", allow_null=True, help_text="The value of `gasShare`.")
+    netOutput = SignedAmountResponseField(
+        source="net_output",
+        allow_null=True,
+        help_text="The expected output after the fee and `gasShare`; negative if they are more.",
+    )
+    netValue = SignedAmountResponseField(source="net_value", allow_null=True, help_text="The value of `netOutput`.")
+
+
+class SolanaIssuesSerializer(serializers.Serializer[Any]):
+    """What the user still has to fix before sending."""
+
+    gas = GasIssueSerializer(
+        source="gas_issues", many=True, help_text="In lamports, for fees and rents; empty if the wallet has enough."
+    )
+
+
 @extend_schema_serializer(
     component_name="BuiltSolanaSweep",
     examples=[example(Path(__file__).parent / "examples" / "built.json", "Four tokens in one transaction")],
@@ -108,33 +178,43 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     sweepId = serializers.UUIDField(source="sweep.id")
     clientReference = ClientReferenceOutputField(source="sweep.client_reference")
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
-    chain = serializers.CharField(source="issued.planned.cluster.name")
+    chain = serializers.CharField(source="planned.cluster.name")
     network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
     mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
-    feeMode = FeeModeField(source="issued.planned.fees.settlement")
+    feeMode = FeeModeField(source="planned.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="issued.deadline",
         help_text="About when the transactions can't land any more; the cluster decides by lastValidBlockHeight.",
     )
-    tokens = SolanaTokenSerializer(source="issued.planned.placed_tokens", many=True)
-    warnings = SolanaWarningSerializer(source="issued.planned.warnings", many=True)
+    tokens = SolanaTokenSerializer(source="planned.placed_tokens", many=True)
+    skippedTokens = SolanaSkippedTokenSerializer(
+        source="planned.left_out", many=True, help_text="What the sweep does not take; only with `onUnroutable: skip`."
+    )
+    warnings = serializers.SerializerMethodField()
     estimatedOutput = SolanaOutputSerializer(source="issued")
     feeSummary = FeeSummarySerializer(source="issued.planned")
+    economics = SolanaEconomicsSerializer(source="planned.economics")
+    issues = SolanaIssuesSerializer(source="planned")
     networkFeeLamports = AmountOutputField(
-        source="issued.planned.network_fee_lamports", help_text="What the wallet pays for all transactions."
+        source="planned.network_fee_lamports", help_text="What the wallet pays for all transactions."
     )
     createdAccounts = AccountRentSerializer(
-        source="issued.planned.created_accounts", many=True, help_text="Accounts for the output that the wallet lacks."
+        source="planned.created_accounts", many=True, help_text="Accounts for the output that the wallet lacks."
     )
     rentLamports = AmountOutputField(
-        source="issued.planned.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
+        source="planned.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
     )
-    closedAccounts = AccountRentSerializer(source="issued.planned.closed_accounts", many=True)
+    closedAccounts = AccountRentSerializer(source="planned.closed_accounts", many=True)
     reclaimedLamports = AmountOutputField(
-        source="issued.planned.reclaimed_lamports",
+        source="planned.reclaimed_lamports",
         help_text="The rent that the closed accounts give back to the wallet.",
     )
     transactions = SolanaTransactionSerializer(
-        source="issued.planned.transactions", many=True, help_text="In any order; each may land without the others."
+        source="planned.transactions", many=True, help_text="In any order; each may land without the others."
     )
+
+    @extend_schema_field(SolanaWarningSerializer(many=True))
+    def get_warnings(self, offered: Offered[SolanaIssued]) -> Any:  # noqa: ANN401 - as DRF renders it
+        planned = offered.issued.planned
+        return [rendered(SolanaWarningSerializer, warning) for warning in (*planned.warnings, *value_warnings(planned))]

@@ -8,8 +8,10 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.schema import example
+from sweeps.protocol.verdicts import Exclusion, TokenVerdict
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.discover.found import EmptyAccount, FoundTokenAccount, SolanaDiscovery
+from sweeps.serializers.worth import ReferenceSerializer, SignedAmountResponseField
 
 REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
 
@@ -37,6 +39,42 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
         help_text="Why it can't be swept, or why that was not found out; new values may be added.",
     )
     message = serializers.CharField(source="obstacle.message", default=None, allow_null=True)
+    verdict = OpenEnumField(
+        values=list(TokenVerdict),
+        allow_null=True,
+        help_text="As in `/v2`. Null: not found out, or the output itself. New values may be added.",
+    )
+    excludedBecause = OpenEnumField(
+        source="excluded_because",
+        values=list(Exclusion),
+        allow_null=True,
+        help_text="Why it is better not swept, although it can be sold; null if it is worth it, or can't be sold.",
+    )
+    priceImpactBps = serializers.IntegerField(
+        source="economics.price_impact_bps", default=None, allow_null=True, help_text="Null: not known."
+    )
+    gasShare = SignedAmountResponseField(
+        source="economics.gas_share",
+        default=None,
+        allow_null=True,
+        help_text="A transaction's fees in the output token, less the rent that the token's account gives back; "
+        "negative if that is more. Null: not quoted, or the price of SOL is not known.",
+    )
+    netOutput = SignedAmountResponseField(
+        source="economics.net_output",
+        default=None,
+        allow_null=True,
+        help_text="What is left for the user after the fee and `gasShare`.",
+    )
+    value = AmountOutputField(
+        source="economics.value",
+        default=None,
+        allow_null=True,
+        help_text="Of the output before the fee, in the smallest unit of `reference`.",
+    )
+    netValue = SignedAmountResponseField(
+        source="economics.net_value", default=None, allow_null=True, help_text="The value of `netOutput`."
+    )
 
 
 class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
@@ -73,6 +111,7 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     network = serializers.CharField(source="cluster.network", help_text="The CAIP-2 identifier of the cluster.")
     wallet = serializers.CharField()
     output = DiscoveryOutputSerializer()
+    reference = ReferenceSerializer()
     tokens = FoundTokenSerializer(many=True)
     emptyAccounts = EmptyAccountSerializer(source="empty_accounts", many=True)
     omittedAccounts = serializers.IntegerField(

@@ -18,7 +18,7 @@ from spl.token.instructions import close_account, create_idempotent_associated_t
 from spl.token.models import CloseAccountParams
 
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, TOKEN, WRAPPED_SOL, associated_account
-from sweepapi.solana.encoding.errors import LegTooLargeError
+from sweepapi.solana.encoding.errors import LegsTooLargeError
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, Packed, SwapLeg, pack
 
@@ -158,17 +158,17 @@ def test_a_transaction_is_filled_to_the_last_byte() -> None:
     [filled] = pack(OUTPUT, [leg(swap(accounts, bytes(4 + room - 1)))], extra_closings=[])  # its length takes one more
 
     assert sent_bytes(filled) == MAX_BYTES
-    with pytest.raises(LegTooLargeError):
+    with pytest.raises(LegsTooLargeError):
         pack(OUTPUT, [leg(swap(accounts, bytes(4 + room)))], extra_closings=[])
 
 
-def test_a_leg_that_does_not_fit_is_named() -> None:
+def test_all_legs_that_do_not_fit_are_named() -> None:
     legs = [leg(swap(keys(3))), leg(swap(keys(40))), leg(swap(keys(40)))]
 
-    with pytest.raises(LegTooLargeError) as caught:
+    with pytest.raises(LegsTooLargeError) as caught:
         pack(OUTPUT, legs, extra_closings=[])
 
-    assert caught.value.index == 1
+    assert caught.value.positions == [1, 2]
 
 
 def test_lookup_tables_make_room_until_a_transaction_has_too_many_accounts() -> None:
@@ -180,12 +180,12 @@ def test_lookup_tables_make_room_until_a_transaction_has_too_many_accounts() -> 
 
     assert accounts_of(compiled(packed)) == MAX_ACCOUNTS
     assert sent_bytes(packed) < MAX_BYTES
-    with pytest.raises(LegTooLargeError):
+    with pytest.raises(LegsTooLargeError):
         pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others + 1]), tables=[table])], extra_closings=[])
 
 
 def test_more_accounts_than_a_message_can_index_do_not_fit() -> None:
-    with pytest.raises(LegTooLargeError):
+    with pytest.raises(LegsTooLargeError):
         pack(OUTPUT, [leg(swap(keys(300)))], extra_closings=[])
 
 

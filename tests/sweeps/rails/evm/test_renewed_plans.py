@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from sweepapi import networks
-from sweepapi.errors import InsufficientOutput, InvalidRequest
+from sweepapi.errors import InvalidRequest
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.trial.legs import PoolSwap, RouterSwap, WrappedSwap
+from sweeps.protocol.rail import BelowMinimumError
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.evm.build.issues import allowance_issues, balance_issues
 from sweeps.rails.evm.build.stages import EvmPlanned, SignedTerms
@@ -119,9 +120,9 @@ def test_dropped_tokens_count_among_those_that_may_be_left_out(
 
 
 def test_more_tokens_than_the_user_allowed_are_not_dropped(planner: Planner) -> None:
-    with pytest.raises(InsufficientOutput):
+    with pytest.raises(BelowMinimumError):
         renewed(planner, UNITS, max_skipped=0, USDT=1.02)
-    with pytest.raises(InsufficientOutput):
+    with pytest.raises(BelowMinimumError):
         renewed(planner, UNITS, max_skipped=1, USDT=1.02, GUSD=3.0)
 
 
@@ -137,7 +138,7 @@ def test_the_pools_of_joined_tokens_are_held_to_the_whole_minimum_once_none_may_
 def test_at_least_one_token_remains(planner: Planner) -> None:
     request = planner.request({"USDT": 2.0, "DAI": 2.0})
     terms = SignedTerms([10**12, 10**12], max_skipped=255)
-    with pytest.raises(InsufficientOutput):
+    with pytest.raises(BelowMinimumError):
         planner.plan(request, terms)
 
 

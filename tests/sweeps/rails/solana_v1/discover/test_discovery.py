@@ -64,7 +64,7 @@ def test_two_hundred_accounts_take_two_requests_to_the_cluster(
 
     assert (len(answer["tokens"]), len(answer["emptyAccounts"])) == (140, 60)
     assert [sorted(set(trip)) for trip in round_trips] == [
-        ["getEpochInfo", "getGenesisHash", "getTokenAccountsByOwner"],
+        ["getEpochInfo", "getGenesisHash", "getRecentPrioritizationFees", "getTokenAccountsByOwner"],
         ["getMultipleAccounts"],
     ]
 
@@ -109,6 +109,13 @@ def test_a_token_is_shown_with_its_facts_and_what_it_would_become(user: SolanaUs
             "routable": True,
             "reason": None,
             "message": None,
+            "verdict": "sellable",
+            "excludedBecause": None,
+            "priceImpactBps": 12,
+            "gasShare": "-310362",  # the rent of its account at 150 dollars, less a signature
+            "netOutput": "8250362",
+            "value": "8000000",
+            "netValue": "8250362",
         }
     ]
     assert answer["totals"] == {"estimatedOutput": "7940000", "reclaimableLamports": "0"}
@@ -149,7 +156,8 @@ def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster
         }.items()
     }
 
-    found = reasons(look(user))
+    answer = look(user)
+    found = reasons(answer)
 
     expected = {
         frozen: "frozen",
@@ -160,14 +168,32 @@ def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster
         **{mint: code for code, mint in restricted.items()},
     }
     assert found == {str(mint): (False, code) for mint, code in expected.items()}
+    verdicts = {token["mint"]: token["verdict"] for token in answer["tokens"]}
+    others = {str(not_traded): "no_route", str(cluster.usdc): None}
+    assert verdicts == {mint: others.get(mint, "unsellable") for mint in found}
 
 
-def test_what_is_not_worth_its_transaction_is_dust(user: SolanaUser) -> None:
-    dust, enough = user.hold(750), user.hold(760)
+def test_what_does_not_pay_its_transaction_is_uneconomic_unless_the_rent_of_its_account_does(
+    user: SolanaUser, cluster: SolanaCluster
+) -> None:
+    """Token-2022 does not close an account that withholds transfer fees."""
+    dust, enough, closed = (user.hold(held, program=TOKEN_2022) for held in (750, 760, 750))
+    for mint in (dust, enough):
+        account = cluster.faucet.associated_account(user.key, mint)
+        found = cluster.bank.account(account)
+        assert found is not None
+        withheld = b"\x02\0\x08\0" + (1).to_bytes(8, "little")
+        cluster.bank.set_account(account, Account(found.lamports, found.data[:165] + b"\x02" + withheld, found.owner))
 
-    found = reasons(look(user, output_mint=str(WRAPPED_SOL)))
+    answer = look(user, output_mint=str(WRAPPED_SOL))
 
-    assert found == {str(dust): (False, "dust"), str(enough): (True, None)}
+    assert reasons(answer) == {
+        str(dust): (False, "uneconomic"),
+        str(enough): (True, None),
+        str(closed): (True, None),
+    }
+    verdicts = {token["mint"]: token["verdict"] for token in answer["tokens"]}
+    assert verdicts == {str(dust): "uneconomic", str(enough): "sellable", str(closed): "sellable"}
 
 
 # --- empty accounts ---------------------------------------------------------------------------------------------------

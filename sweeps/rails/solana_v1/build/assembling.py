@@ -1,0 +1,97 @@
+"""Makes the transactions of one sweep: composes them, and says what each may do and what it costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from solders.pubkey import Pubkey
+
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.packing import Packed
+from sweepapi.solana.tokens.mints import Mint
+from sweepapi.solana.trial.effects import TransactionTerms
+from sweeps.protocol.rail import FeeTerms
+from sweeps.protocol.request import BuildRequest
+from sweeps.rails.solana_v1.build.closings import closed_by
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, compose
+from sweeps.rails.solana_v1.build.facts import ClusterFacts
+from sweeps.rails.solana_v1.build.proving import Proven, prove
+from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What the transactions of one sweep have in common."""
+
+    request: BuildRequest
+    facts: ClusterFacts
+    fees: FeeTerms
+    cluster: Cluster
+    output_mint: Mint
+    fee_account: Pubkey
+
+    def composed(self, tokens: Sequence[SolanaToken], market: ClusterMarket) -> list[Packed]:
+        """Return the transactions that sell these tokens; raises ``LegsTooLargeError`` and ``UnsafeSwapError``."""
+        closes_accounts = self.request.close_empty_accounts
+        return compose(tokens, self.facts, market, self._output, closes_accounts=closes_accounts)
+
+    def proven(
+        self, pool: ProviderPool, packed: Sequence[Packed], tokens: Sequence[SolanaToken], market: ClusterMarket
+    ) -> list[SolanaTransaction]:
+        """Return what was composed, once simulations have shown that none does more than it should; raises if not."""
+        terms = [self._terms(one, tokens) for one in packed]
+        return [
+            self._transaction(one, proven, tokens, market)
+            for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
+        ]
+
+    @property
+    def _output(self) -> Output:
+        holding = self.facts.associated(self.facts.output_mint)
+        return Output(
+            wallet=self.facts.wallet,
+            mint=self.facts.output_mint,
+            program=self.output_mint.program,
+            decimals=self.output_mint.decimals,
+            held=0 if holding is None else holding.token.amount,
+        )
+
+    def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
+        sold = [tokens[position] for position in packed.legs]
+        return TransactionTerms(
+            wallet=self.facts.wallet,
+            swept={token.holding.key: token.amount for token in sold},
+            output_mint=self.facts.output_mint,
+            minimum=sum(token.quote.threshold for token in sold),
+            fee_account=self.fee_account,
+            fees=self.fees,
+            legs=len(sold),
+            closed=frozenset(holding.key for holding in self._closes(packed)),
+            fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
+            token_account_rent=self.facts.token_account_rent,
+        )
+
+    def _transaction(
+        self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: ClusterMarket
+    ) -> SolanaTransaction:
+        limit = compute_budget.unit_limit(proven.units)
+        price = compute_budget.unit_price(
+            market.recent_prices, unit_limit=limit, max_lamports=self.cluster.max_priority_fee_lamports
+        )
+        return SolanaTransaction(
+            packed=packed,
+            mints=[tokens[position].asset for position in packed.legs],
+            message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
+            last_valid_block_height=market.blockhash.last_valid_block_height,
+            unit_limit=limit,
+            unit_price=price,
+            effects=proven.effects,
+            creates=proven.creates,
+            closes=self._closes(packed),
+        )
+
+    def _closes(self, packed: Packed) -> list[Holding]:
+        return closed_by(packed, self.facts.holdings)
