@@ -29,6 +29,11 @@ def require_all(planned: PlannedSweep) -> None:
 
 def refuse(request: BuildRequest, tokens: Sequence[LeftOut]) -> NoReturn:
     """Raise ``TokensRefused``; it has the same reasons as the answer would have."""
+    raise TokensRefused(details=refusals(request, tokens))
+
+
+def refusals(request: BuildRequest, tokens: Sequence[LeftOut]) -> list[FieldError]:
+    """Return the reasons of these tokens, in the order of the request."""
     reasons = {one.asset: one for one in tokens}
     refused = [(i, reasons[token.asset]) for i, token in enumerate(request.tokens) if token.asset in reasons]
-    raise TokensRefused(details=[FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in refused])
+    return [FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in refused]

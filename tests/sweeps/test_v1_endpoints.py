@@ -307,7 +307,7 @@ def test_a_token_is_not_sold_far_below_its_price_unless_that_is_accepted(
 
 def test_every_reason_of_a_refused_token_is_a_documented_code() -> None:
     codes = {one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle)}
-    only_discovered = {"collectible", "not_quoted"}
+    only_discovered = {"collectible"}
     assert codes > only_discovered
     assert codes - only_discovered - FIELD_CODES.keys() == set()
 

@@ -196,7 +196,17 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
     errors.ChainUnavailable: ErrorRow(
         "chain_unavailable", 503, retryable=True, operations=(*READING_A_CHAIN, *DISCOVERIES, *SANDBOX_WITH_BODY)
     ),
-    errors.SwapUnavailable: ErrorRow("swap_unavailable", 503, retryable=True, operations=("buildSolanaSweep",)),
+    errors.SwapUnavailable: ErrorRow(
+        "swap_unavailable",
+        503,
+        retryable=True,
+        operations=("buildSolanaSweep",),
+        example=FieldError(
+            "tokens[0].mint",
+            "not_quoted",
+            "It was not quoted: there are too many tokens, or the swap API did not answer in time.",
+        ),
+    ),
     errors.BuildDisabled: ErrorRow(
         "build_disabled", 503, retryable=True, operations=(*BUILDS, "refreshSweep", "discoverWalletTokens")
     ),

@@ -26,6 +26,8 @@ FIELD_CODES = {
     "not_a_token": "The address is not an ERC-20 token.",
     "contradicts_chain": "The hint differs from what the chain reports of the token.",
     "no_route": "No router, or on Solana the swap API, can swap this amount of the token.",
+    "not_quoted": "The swap API did not quote the token in time; the same request may succeed later.",
+    "unusable_quote": "What the swap API answers for the token can't be used, or would do more than sell it.",
     "transfer_fee": "The token charges a fee on transfer, so no output can be guaranteed.",
     "transfer_refused": "The token cannot be transferred.",
     "transfer_hook": "The token calls another program on each transfer.",

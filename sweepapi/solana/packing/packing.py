@@ -5,7 +5,7 @@ it. Transactions are filled one after the other, started with several legs; the 
 """
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -73,16 +73,19 @@ class Packed:
         return self.size <= MAX_BYTES
 
 
-def pack(output: Output, legs: Sequence[SwapLeg], *, extra_closings: Sequence[Instruction]) -> list[Packed]:
+def pack(
+    output: Output, legs: Sequence[SwapLeg], *, extra_closings: Sequence[Instruction], apart: Collection[int] = ()
+) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
-    Those of ``extra_closings`` that would need another transaction are left out. Raises ``LegsTooLargeError``, and
-    ``UnsafeSwapError`` for minimums that no account can hold.
+    Each leg at one of the positions ``apart`` is alone in its transaction. Those of ``extra_closings`` that would need
+    another transaction are left out. Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account
+    can hold.
     """
-    packed = _fewest(_Composer(output, legs), len(legs))
+    packed = _fewest(_Composer(output, legs), len(legs), apart)
     if output.is_unwrapped and output.held and len(packed) > 1:
         # The first one to land unwraps what the account held, whichever that is.
-        packed = _fewest(_Composer(replace(output, held=0), legs), len(legs))
+        packed = _fewest(_Composer(replace(output, held=0), legs), len(legs), apart)
     packed = [_without_closings_of_used_accounts(one, packed, legs) for one in packed]
     for closing in extra_closings:
         _add_where_it_fits(packed, closing)
@@ -120,17 +123,19 @@ class _Composer:
         )
 
 
-def _fewest(composer: _Composer, count: int) -> list[Packed]:
+def _fewest(composer: _Composer, count: int, apart: Collection[int]) -> list[Packed]:
     alone = [composer.compose([position]) for position in range(count)]
     too_large = [position for position, packed in enumerate(alone) if not packed.fits]
     if too_large:
         raise LegsTooLargeError(too_large)
-    largest_first = sorted(range(count), key=lambda position: -alone[position].size)
+    together = (position for position in range(count) if position not in apart)
+    largest_first = sorted(together, key=lambda position: -alone[position].size)
     attempts = [
-        _filled(composer, largest_first[start:] + largest_first[:start]) for start in range(min(count, _STARTS))
+        _filled(composer, largest_first[start:] + largest_first[:start])
+        for start in range(min(len(largest_first), _STARTS))
     ]
     best = min(attempts, key=lambda attempt: (len(attempt), sum(packed.size for packed in attempt)), default=[])
-    return sorted(best, key=lambda packed: packed.legs)
+    return sorted([*best, *(alone[position] for position in apart)], key=lambda packed: packed.legs)
 
 
 def _filled(composer: _Composer, order: Sequence[int]) -> list[Packed]:

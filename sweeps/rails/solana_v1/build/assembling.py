@@ -1,7 +1,7 @@
 """Makes the transactions of one sweep: composes them, and says what each may do and what it costs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from solders.pubkey import Pubkey
 
@@ -10,15 +10,15 @@ from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import Packed
+from sweepapi.solana.packing.packing import Packed, pack
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
-from sweeps.rails.solana_v1.build.composing import ClusterMarket, compose
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.proving import Proven, prove
+from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
 from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
 
 
@@ -33,18 +33,31 @@ class Assembly:
     output_mint: Mint
     fee_account: Pubkey
 
-    def composed(self, tokens: Sequence[SolanaToken], market: ClusterMarket) -> list[Packed]:
-        """Return the transactions that sell these tokens; raises ``LegsTooLargeError`` and ``UnsafeSwapError``."""
+    def composed(
+        self, tokens: Sequence[SolanaToken], market: ClusterMarket, *, apart: Collection[int] = ()
+    ) -> list[Packed]:
+        """Return as few transactions as possible that sell these tokens, those at the positions ``apart`` alone.
+
+        Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+        """
         closes_accounts = self.request.close_empty_accounts
-        return compose(tokens, self.facts, market, self._output, closes_accounts=closes_accounts)
+        legs = legs_of(tokens, market, closes_accounts=closes_accounts)
+        extra = extra_closings(tokens, self.facts) if closes_accounts else []
+        return pack(self._output, legs, extra_closings=extra, apart=apart)
+
+    def alone(self, tokens: Sequence[SolanaToken], position: int, market: ClusterMarket) -> Packed:
+        """Return a transaction that sells one of these tokens."""
+        legs = legs_of([tokens[position]], market, closes_accounts=self.request.close_empty_accounts)
+        (packed,) = pack(self._output, legs, extra_closings=[])
+        return replace(packed, legs=(position,))
 
     def proven(
         self, pool: ProviderPool, packed: Sequence[Packed], tokens: Sequence[SolanaToken], market: ClusterMarket
-    ) -> list[SolanaTransaction]:
-        """Return what was composed, once simulations have shown that none does more than it should; raises if not."""
+    ) -> list[SolanaTransaction | Unproven]:
+        """Return each transaction if a simulation shows that it does what it should and no more, and else why not."""
         terms = [self._terms(one, tokens) for one in packed]
         return [
-            self._transaction(one, proven, tokens, market)
+            proven if isinstance(proven, Unproven) else self._transaction(one, proven, tokens, market)
             for one, proven in zip(packed, prove(pool, packed, terms), strict=True)
         ]
 

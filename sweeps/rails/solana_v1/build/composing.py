@@ -1,7 +1,7 @@
 """Composes the transactions of a sweep from the swap API's instructions.
 
 Every instruction is inspected first, and lookup tables are read from the cluster, together with the blockhash and the
-prices of recent blocks, in one HTTP request. What the swap API wants beyond the sweep raises ``UnsafeSwapError``.
+prices of recent blocks, in one HTTP request. What the swap API wants beyond the sweep is an ``UnsafeSwapError``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.addresses import public_key
+from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.encoding.responses import LatestBlockhash
 from sweepapi.solana.packing import compute_budget
-from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.lookup_tables import lookup_table
-from sweepapi.solana.packing.packing import Packed, SwapLeg, pack
+from sweepapi.solana.packing.packing import SwapLeg
 from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
 from sweepapi.solana.swap_api.jupiter import check_routes
@@ -38,39 +38,50 @@ class ClusterMarket:
     """What transactions need from the cluster that is out of date within seconds."""
 
     tables: Mapping[Pubkey, AddressLookupTableAccount]
+    unsafe_tables: Mapping[Pubkey, UnsafeSwapError]  # why the others can't be used
     blockhash: LatestBlockhash
     blocks_left: int  # in which transactions with this blockhash can land
     recent_prices: Sequence[int]  # micro-lamports per compute unit
 
+    def problem_of(self, token: SolanaToken) -> UnsafeSwapError | None:
+        """Return what is wrong with the lookup tables that a quote names; None if nothing is."""
+        keys = (public_key(key) for key in token.quote.lookup_tables)
+        return next((self.unsafe_tables[key] for key in keys if key in self.unsafe_tables), None)
 
-def check_instructions(tokens: Sequence[SolanaToken], facts: ClusterFacts, cluster: Cluster, fees: FeeRates) -> None:
-    """Check what each token's quote would have the wallet sign; raises ``UnsafeSwapError``."""
-    mints_of = {key: holding.token.mint for key, holding in facts.holdings.items()}
-    allowed_programs = [public_key(program) for program in cluster.swap_programs]
-    for token in tokens:
-        instructions = _instructions(token.quote)
-        inspect(
-            instructions,
-            wallet=facts.wallet,
-            swept={token.holding.key: token.amount},
-            mints_of=mints_of,
-            allowed_programs=allowed_programs,
-        )
-        if token.quote.cleanup is not None:
-            check_cleanup(token.quote.cleanup)
-        check_routes(
-            instructions,
-            source=token.holding.key,
-            amount=token.amount,
-            minimum=token.quote.threshold,
-            fee_bps=fees.total_fee_bps,
-        )
+
+def problem_of(token: SolanaToken, facts: ClusterFacts, cluster: Cluster, fees: FeeRates) -> UnsafeSwapError | None:
+    """Return what is wrong with what the quote would have the wallet sign; None if nothing is."""
+    try:
+        _check_instructions(token, facts, cluster, fees)
+    except UnsafeSwapError as error:
+        return error
+    return None
+
+
+def _check_instructions(token: SolanaToken, facts: ClusterFacts, cluster: Cluster, fees: FeeRates) -> None:
+    instructions = _instructions(token.quote)
+    inspect(
+        instructions,
+        wallet=facts.wallet,
+        swept={token.holding.key: token.amount},
+        mints_of={key: holding.token.mint for key, holding in facts.holdings.items()},
+        allowed_programs=[public_key(program) for program in cluster.swap_programs],
+    )
+    if token.quote.cleanup is not None:
+        check_cleanup(token.quote.cleanup)
+    check_routes(
+        instructions,
+        source=token.holding.key,
+        amount=token.amount,
+        minimum=token.quote.threshold,
+        fee_bps=fees.total_fee_bps,
+    )
 
 
 def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> ClusterMarket:
     """Read the lookup tables that the quotes name, a blockhash, and what recent blocks charged.
 
-    Raises ``ChainUnavailableError``, and ``UnsafeSwapError`` for what is not a lookup table.
+    Raises ``ChainUnavailableError``.
     """
     keys = list(dict.fromkeys(public_key(key) for token in tokens for key in token.quote.lookup_tables))
     written = [
@@ -86,8 +97,14 @@ def read_market(pool: ProviderPool, tokens: Sequence[SolanaToken]) -> ClusterMar
     )
     blocks_left = blockhash.last_valid_block_height - epoch.block_height
     _check_validity(blocks_left)
-    tables = {key: lookup_table(key, account) for key, account in reads.by_key(keys, found).items()}
-    return ClusterMarket(tables, blockhash, blocks_left, prices)
+    tables: dict[Pubkey, AddressLookupTableAccount] = {}
+    unsafe: dict[Pubkey, UnsafeSwapError] = {}
+    for key, account in reads.by_key(keys, found).items():
+        try:
+            tables[key] = lookup_table(key, account)
+        except UnsafeSwapError as error:
+            unsafe[key] = error
+    return ClusterMarket(tables, unsafe, blockhash, blocks_left, prices)
 
 
 def _check_validity(blocks_left: int) -> None:
@@ -96,16 +113,14 @@ def _check_validity(blocks_left: int) -> None:
         raise ChainUnavailableError(f"a new blockhash can't be valid for {blocks_left} blocks")
 
 
-def compose(
-    tokens: Sequence[SolanaToken], facts: ClusterFacts, market: ClusterMarket, output: Output, *, closes_accounts: bool
-) -> list[Packed]:
-    """Return the transactions that sell all tokens, as few as possible.
+def legs_of(tokens: Sequence[SolanaToken], market: ClusterMarket, *, closes_accounts: bool) -> list[SwapLeg]:
+    """Return the instructions that sell each token."""
+    return [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
 
-    Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
-    """
-    legs = [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
-    extra = empty_before(facts, [_instructions(token.quote) for token in tokens]) if closes_accounts else []
-    return pack(output, legs, extra_closings=[closing(holding) for holding in extra])
+
+def extra_closings(tokens: Sequence[SolanaToken], facts: ClusterFacts) -> list[Instruction]:
+    """Return what closes the wallet's empty accounts that selling these tokens does not use."""
+    return [closing(holding) for holding in empty_before(facts, [_instructions(token.quote) for token in tokens])]
 
 
 def _leg(token: SolanaToken, market: ClusterMarket, *, closes_accounts: bool) -> SwapLeg:

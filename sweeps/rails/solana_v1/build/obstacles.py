@@ -25,6 +25,7 @@ NOT_ASSOCIATED = Obstacle("not_associated", "Swaps take from the wallet's associ
 REFUSES_PROGRAMS = Obstacle("refuses_programs", "The wallet forbids programs to transfer from this account.")
 NO_ROUTE = Obstacle("no_route", "The swap API can't swap this amount.")
 COLLECTIBLE = Obstacle("collectible", "There is only one of it.")
+UNUSABLE_QUOTE = Obstacle("unusable_quote", "What the swap API answers for this token can't be used.")
 IS_OUTPUT = Obstacle("is_output", "This is the output token.")
 PRICE_IMPACT = Obstacle("price_impact_too_high", "It would be sold far below its price; a build has to accept that.")
 UNECONOMIC = Obstacle("uneconomic", "It is worth less than it costs to sweep.")
@@ -39,6 +40,7 @@ _VERDICTS = {
     NO_ROUTE: TokenVerdict.NO_ROUTE,
     UNECONOMIC: TokenVerdict.UNECONOMIC,
     PRICE_IMPACT: TokenVerdict.SELLABLE,  # if the user accepts that
+    UNUSABLE_QUOTE: TokenVerdict.NO_ROUTE,
     IS_OUTPUT: None,
     NOT_QUOTED: None,
 }

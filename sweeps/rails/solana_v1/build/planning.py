@@ -1,13 +1,14 @@
 """Plans a sweep on Solana: facts, quotes, and transactions that simulations have proven.
 
 Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
-for each token, and sometimes one for SOL. A fourth one to the cluster if the last seems to show that a transaction does
-too much, or if tokens are left out because they are not worth it.
+for each token, and sometimes one for SOL. A fourth one to the cluster if tokens are left out that are not worth it, or
+if a transaction is not proven (``trying``), and then a fifth one without the tokens that are to blame.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NoReturn
 
 import structlog
 
@@ -23,12 +24,13 @@ from sweepapi.solana.worth.economics import CoinRates
 from sweepapi.worth.left_out import LeftOut, uneconomic
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
-from sweeps.protocol.refusing import refuse, require_all, too_costly
+from sweeps.protocol.refusing import refusals, refuse, too_costly
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.assembling import Assembly
-from sweeps.rails.solana_v1.build.composing import ClusterMarket, check_instructions, read_market
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
-from sweeps.rails.solana_v1.build.quoting import ask, quoted_tokens, unroutable
+from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, UNUSABLE_QUOTE
+from sweeps.rails.solana_v1.build.quoting import ask, quoted_tokens, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
     needed_lamports,
@@ -36,8 +38,9 @@ from sweeps.rails.solana_v1.build.refusals import (
     sellable_tokens,
     usable_output,
 )
-from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken
+from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
+from sweeps.rails.solana_v1.build.trying import Trial, Trials
 
 log = structlog.get_logger(__name__)
 
@@ -86,6 +89,27 @@ def _failures_named(request: BuildRequest) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
+class _Quoted:
+    """The tokens of a request that have a quote, and the others that a swap could have taken."""
+
+    tokens: Sequence[SolanaToken]
+    left_out: Sequence[LeftOut]
+    retry_after_seconds: int  # if the swap API did not answer for all
+
+    def require_all(self, request: BuildRequest, left_out: Sequence[LeftOut]) -> None:
+        """Raise as ``refuse`` does if there are tokens that may not be left out."""
+        if left_out and not request.leaves_out:
+            self.refuse(request, left_out)
+
+    def refuse(self, request: BuildRequest, left_out: Sequence[LeftOut]) -> NoReturn:
+        """Raise ``TokensRefused``, or ``SwapUnavailable`` if nothing but a late answer is in the way."""
+        if all(one.reason == NOT_QUOTED.code for one in left_out):
+            details = refusals(request, left_out)
+            raise SwapUnavailable(details=details, retry_after_seconds=self.retry_after_seconds)
+        refuse(request, left_out)
+
+
+@dataclass(frozen=True)
 class _Planning:
     """One sweep, from quotes to proven transactions."""
 
@@ -100,35 +124,83 @@ class _Planning:
         Raises ``TokensRefused``, with all tokens that are left out, if that was not allowed or nothing is left, and
         ``Uneconomic``.
         """
-        request = self.assembly.request
-        quoted, refused = self._quoted(sellable)
-        if not quoted:
-            refuse(request, [*unsellable, *refused])
-        check_instructions(quoted, self.assembly.facts, self.assembly.cluster, self.assembly.fees)
-        market = read_market(self.pool, quoted)
-        tokens, packed, large = self._composed(quoted, market)
-        left_out = [*unsellable, *refused, *large]
+        quoted = self._quoted(sellable)
+        known = [*unsellable, *quoted.left_out]
+        if not quoted.tokens:
+            quoted.refuse(self.assembly.request, known)
+        market = read_market(self.pool, quoted.tokens)
+        safe, unsafe = self._safe(quoted.tokens, market.problem_of, are_all=not known)
+        tokens, packed, large = self._composed(safe, market)
+        left_out = [*known, *unsafe, *large]
         if not tokens:
-            refuse(request, left_out)
-        whole = self._simulated(tokens, packed, market, left_out)
-        worthless = list(uneconomic(whole.tokens, accepted=request.accepts_uneconomic))
+            quoted.refuse(self.assembly.request, left_out)
+        trials = Trials(self.assembly, self.pool, market)
+        trial = trials.all(tokens, packed)
+        if not trial.transactions:
+            return self._without_failing(trials, trial, tokens, left_out, quoted)
+        whole = self._sweep(tokens, trial.transactions, market, left_out)
+        worthless = list(uneconomic(whole.tokens, accepted=self.assembly.request.accepts_uneconomic))
         if not worthless or len(worthless) == len(tokens):
-            return _worth_it(whole, worthless)
+            return _worth_it(whole, worthless, quoted)
         left_out += worthless
-        require_all(replace(whole, left_out=left_out))
+        quoted.require_all(self.assembly.request, left_out)
         worthy = _without(tokens, worthless)
-        return _worth_it(self._simulated(worthy, self.assembly.composed(worthy, market), market, left_out), [])
+        transactions = trials.once(worthy, self.assembly.composed(worthy, market))
+        return _worth_it(self._sweep(worthy, transactions, market, left_out), [], quoted)
 
-    def _quoted(self, sellable: Sequence[Sellable]) -> tuple[list[SolanaToken], list[LeftOut]]:
+    def _without_failing(
+        self, trials: Trials, trial: Trial, tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut], quoted: _Quoted
+    ) -> SolanaSimulated:
+        """Return the sweep of the tokens that are not to blame for a transaction that is not proven."""
+        left_out = [*left_out, *trial.failing]
+        worthy = _without(tokens, trial.failing)
+        if not worthy:
+            quoted.refuse(self.assembly.request, left_out)
+        quoted.require_all(self.assembly.request, left_out)
+        apart = [position for position, token in enumerate(worthy) if token.asset in trial.apart]
+        packed = self.assembly.composed(worthy, trials.market, apart=apart)
+        return _worth_it(self._sweep(worthy, trials.once(worthy, packed), trials.market, left_out), [], quoted)
+
+    def _quoted(self, sellable: Sequence[Sellable]) -> _Quoted:
         """Return the tokens that the swap API buys at a price that the user agrees to, and the others."""
         request, facts, fees = self.assembly.request, self.assembly.facts, self.assembly.fees
-        mints = (request.output_asset, self.assembly.cluster.reference_token.mint)
-        answers = ask(self.registry, sellable, self._swap_terms, priced_in=mints)
+        cluster = self.assembly.cluster
+        answers = ask(self.registry, sellable, self._swap_terms, cluster.reference_token)
         quoted = quoted_tokens(sellable, answers, facts, self._rates, fees)
-        worthless = list(uneconomic(quoted))
-        worthy = _without(quoted, worthless)
+        unquoted = without_quote(sellable, answers)
+        safe, unsafe = self._safe(quoted, lambda token: problem_of(token, facts, cluster, fees), are_all=not unquoted)
+        worthless = list(uneconomic(safe))
+        worthy = _without(safe, worthless)
         costly = too_costly(request, worthy)
-        return _without(worthy, costly), [*unroutable(sellable, answers), *worthless, *costly]
+        retry_after = [answer.retry_after_seconds or 0 for answer in answers if isinstance(answer, SwapApiError)]
+        return _Quoted(
+            tokens=_without(worthy, costly),
+            left_out=[*unquoted, *unsafe, *worthless, *costly],
+            retry_after_seconds=max(retry_after, default=0) or RETRY_AFTER_SECONDS,
+        )
+
+    def _safe(
+        self,
+        tokens: Sequence[SolanaToken],
+        problem_of_token: Callable[[SolanaToken], UnsafeSwapError | None],
+        *,
+        are_all: bool,
+    ) -> tuple[list[SolanaToken], list[LeftOut]]:
+        """Return the tokens whose quotes are safe, and the others.
+
+        Raises ``UnsafeSwapError`` if none is and the tokens ``are_all`` there are: then it is not the fault of a token.
+        """
+        problems = {token.asset: problem for token in tokens if (problem := problem_of_token(token)) is not None}
+        if problems and are_all and len(problems) == len(tokens):
+            raise next(iter(problems.values()))
+        for asset, problem in problems.items():
+            log.error("unsafe_swap_refused", wallet=self.assembly.request.wallet, token=asset, reason=str(problem))
+        unsafe = [
+            LeftOut.planned(token, UNUSABLE_QUOTE.code, UNUSABLE_QUOTE.message)
+            for token in tokens
+            if token.asset in problems
+        ]
+        return _without(tokens, unsafe), unsafe
 
     def _composed(
         self, tokens: Sequence[SolanaToken], market: ClusterMarket
@@ -141,17 +213,16 @@ class _Planning:
         fitting = _without(tokens, large)
         return fitting, self.assembly.composed(fitting, market), large
 
-    def _simulated(
+    def _sweep(
         self,
         tokens: Sequence[SolanaToken],
-        packed: Sequence[Packed],
+        transactions: Sequence[SolanaTransaction],
         market: ClusterMarket,
         left_out: Sequence[LeftOut],
     ) -> SolanaSimulated:
-        """Return the sweep of these tokens with transactions that simulations have proven."""
+        """Return the sweep of these tokens with their transactions, which simulations have proven."""
         request, facts, cluster = self.assembly.request, self.assembly.facts, self.assembly.cluster
         output = output_of(cluster, request.output_asset)
-        transactions = self.assembly.proven(self.pool, packed, tokens, market)
         symbols = {token.asset: token.symbol for token in tokens}
         taken = [token for token in request.tokens if token.asset in symbols]
         return SolanaSimulated(
@@ -194,14 +265,14 @@ def _without(tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut]) -> list
     return [token for token in tokens if token.asset not in assets]
 
 
-def _worth_it(simulated: SolanaSimulated, worthless: Sequence[LeftOut]) -> SolanaSimulated:
+def _worth_it(simulated: SolanaSimulated, worthless: Sequence[LeftOut], quoted: _Quoted) -> SolanaSimulated:
     """Return the sweep; ``worthless`` are all of its tokens if each costs more than it brings.
 
     Raises ``TokensRefused`` if it lacks tokens that may not be left out, and ``Uneconomic`` if it costs more than it
     brings, unless the user accepts that.
     """
     if simulated.left_out:
-        require_all(replace(simulated, left_out=[*simulated.left_out, *worthless]))
+        quoted.require_all(simulated.request, [*simulated.left_out, *worthless])
     economics, user_amount = simulated.economics, simulated.expected.user_amount
     if economics.net_output is None or economics.net_output >= 0 or simulated.request.accepts_uneconomic:
         return simulated

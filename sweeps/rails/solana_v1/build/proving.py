@@ -1,13 +1,12 @@
 """Proves by simulation what composed transactions do, and how many compute units they consume.
 
-The accounts before and all simulations are one HTTP request, which is repeated once if it seems to show an effect
-beyond the terms.
+The accounts before and all simulations are one HTTP request.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import structlog
 from solders.hash import Hash
 from solders.pubkey import Pubkey
 
@@ -22,10 +21,12 @@ from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.trial.changes import created_holdings
 from sweepapi.solana.trial.effects import Effects, TransactionTerms, check_effects
 from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
+from sweepapi.worth.left_out import SIMULATION_FAILED
+from sweeps.rails.solana_v1.build.obstacles import UNUSABLE_QUOTE
 from sweeps.rails.solana_v1.build.stages import unsigned
 
-log = structlog.get_logger(__name__)
-
+FAILS = "Its sale fails in a simulation: {}."
+MAX_ERROR_CHARACTERS = 200
 # What a simulation says if the wallet can't pay for the transaction, or for an account on the route.
 _INSUFFICIENT_LAMPORTS = ("InsufficientFundsForFee", "InsufficientFundsForRent", "insufficient lamports")
 
@@ -40,6 +41,20 @@ class Proven:
 
 
 @dataclass(frozen=True)
+class Unproven:
+    """Why a transaction can't be offered."""
+
+    reason: str  # for operators; it has the words of programs
+    message: str  # for partners
+    is_unsafe: bool  # it would do more than it should; otherwise it fails
+
+    @property
+    def code(self) -> str:
+        """The code of the tokens that it sells."""
+        return UNUSABLE_QUOTE.code if self.is_unsafe else SIMULATION_FAILED
+
+
+@dataclass(frozen=True)
 class _Simulated:
     """One transaction's simulation, with all accounts that it can write to as they were before."""
 
@@ -47,14 +62,14 @@ class _Simulated:
     simulation: ClusterSimulation
 
 
-def prove(pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[TransactionTerms]) -> list[Proven]:
-    """Return what each transaction does; raises ``UnsafeSwapError`` unless that is its terms, and nothing else."""
-    try:
-        return _proven(_simulate(pool, transactions), terms)
-    except UnsafeSwapError as error:
-        # The accounts before and the simulations may be of different slots, and others pay into the fee account too.
-        log.warning("simulated_again", reason=str(error))
-        return _proven(_simulate(pool, transactions), terms)
+def prove(
+    pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[TransactionTerms]
+) -> list[Proven | Unproven]:
+    """Return what each transaction does, if that is its terms and nothing else, and else why not.
+
+    Raises ``InsufficientBalance`` if the wallet can't pay for one.
+    """
+    return [_proven(one, of_one) for one, of_one in zip(_simulate(pool, transactions), terms, strict=True)]
 
 
 def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simulated]:
@@ -75,23 +90,20 @@ def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simul
     ]
 
 
-def _proven(simulated: Sequence[_Simulated], terms: Sequence[TransactionTerms]) -> list[Proven]:
-    return [
-        Proven(
-            effects=_effects(one, of_one),
-            units=one.simulation.units,
-            creates=created_holdings(one.before, one.simulation.accounts, of_one.wallet),
-        )
-        for one, of_one in zip(simulated, terms, strict=True)
-    ]
-
-
-def _effects(simulated: _Simulated, terms: TransactionTerms) -> Effects:
+def _proven(simulated: _Simulated, terms: TransactionTerms) -> Proven | Unproven:
     error = simulated.simulation.error
     described = f"{error} {' | '.join(simulated.simulation.logs)}"
     if error is not None and any(words in described for words in _INSUFFICIENT_LAMPORTS):
         message = "The wallet can't pay the fees and the rent of new accounts."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
     if error is not None:
-        raise UnsafeSwapError(f"its simulation fails: {described}")
-    return check_effects(simulated.before, simulated.simulation.accounts, terms)
+        return Unproven(described, FAILS.format(json.dumps(error)[:MAX_ERROR_CHARACTERS]), is_unsafe=False)
+    try:
+        effects = check_effects(simulated.before, simulated.simulation.accounts, terms)
+    except UnsafeSwapError as unsafe:
+        return Unproven(str(unsafe), UNUSABLE_QUOTE.message, is_unsafe=True)
+    return Proven(
+        effects=effects,
+        units=simulated.simulation.units,
+        creates=created_holdings(simulated.before, simulated.simulation.accounts, terms.wallet),
+    )

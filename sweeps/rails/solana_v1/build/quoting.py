@@ -1,35 +1,54 @@
 """Asks the swap API what the tokens of a request sell for, and what SOL does, all at once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+
+import structlog
 
 from sweepapi.fees import FeeRates
 from sweepapi.networks import Networks
+from sweepapi.solana.cluster.clusters import OutputToken
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api.client import refuse_without_answer
+from sweepapi.solana.worth.coin_prices import QUOTED_LAMPORTS
 from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
 from sweepapi.worth.left_out import LeftOut
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE
+from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE, NOT_QUOTED, UNUSABLE_QUOTE, Obstacle
 from sweeps.rails.solana_v1.build.refusals import Sellable
 from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
 
+log = structlog.get_logger(__name__)
+
 
 def ask(
-    registry: Networks, sellable: Sequence[Sellable], terms: SwapTerms, *, priced_in: Collection[str]
+    registry: Networks, sellable: Sequence[Sellable], terms: SwapTerms, reference: OutputToken
 ) -> list[QuoteAnswer]:
-    """Return the answer for each token, and have the registry know what SOL is worth in these mints.
+    """Return the answer for each token, and have the registry know what SOL is worth.
 
-    Raises ``SwapApiError`` if a token has no usable answer.
+    Raises ``SwapApiError`` if no token has a usable answer, or if the swap API refuses what all of them have in common.
     """
     wanted = [terms.quote_request(one.token.asset, one.token.amount) for one in sellable]
-    of_coin = registry.coin_prices.requests(priced_in, taker=terms.wallet)
+    of_coin = registry.coin_prices.requests((terms.output_mint, reference.mint), taker=terms.wallet)
     answers = registry.swap_api.quotes([*wanted, *of_coin])
     registry.coin_prices.learn(answers[len(wanted) :])
     quotes = answers[: len(wanted)]
-    for answer in quotes:
-        if isinstance(answer, SwapApiError):
-            raise answer
+    refuse_without_answer(quotes)
+    if all(isinstance(answer, NoQuote) for answer in quotes):
+        refuse_if_ours(registry, terms, reference)
     return quotes
+
+
+def refuse_if_ours(registry: Networks, terms: SwapTerms, reference: OutputToken) -> None:
+    """Raise ``SwapApiError`` if the swap API does not even quote SOL on these terms: then no token is to blame."""
+    sold, amount = str(WRAPPED_SOL), QUOTED_LAMPORTS
+    if terms.output_mint == sold:
+        sold, amount = reference.mint, 10**reference.decimals
+    (answer,) = registry.swap_api.quotes([terms.quote_request(sold, amount)])
+    if isinstance(answer, NoQuote):
+        log.error("swap_api_refuses_our_terms", output_mint=terms.output_mint, reason=answer.reason)
+        raise SwapApiError(f"the swap API refuses every sale: {answer.reason}")
 
 
 def quoted_tokens(
@@ -43,13 +62,23 @@ def quoted_tokens(
     ]
 
 
-def unroutable(sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer]) -> list[LeftOut]:
-    """Return the tokens that the swap API can't swap."""
-    return [
-        LeftOut(one.token.asset, one.token.amount, NO_ROUTE.code, NO_ROUTE.message)
+def without_quote(sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer]) -> list[LeftOut]:
+    """Return the tokens that the swap API can't swap, or has no usable answer for."""
+    found = [
+        (one.token, _obstacle(answer))
         for one, answer in zip(sellable, answers, strict=True)
-        if isinstance(answer, NoQuote)
+        if not isinstance(answer, SwapApiQuote)
     ]
+    errors = sorted({str(answer) for answer in answers if isinstance(answer, SwapApiError)})
+    if errors:
+        log.warning("tokens_not_quoted", errors=errors, tokens=len(found))
+    return [LeftOut(token.asset, token.amount, obstacle.code, obstacle.message) for token, obstacle in found]
+
+
+def _obstacle(answer: NoQuote | SwapApiError) -> Obstacle:
+    if isinstance(answer, NoQuote):
+        return NO_ROUTE
+    return NOT_QUOTED if answer.is_temporary else UNUSABLE_QUOTE
 
 
 def _token(one: Sellable, quote: SwapApiQuote, facts: ClusterFacts, rates: CoinRates, fees: FeeRates) -> SolanaToken:

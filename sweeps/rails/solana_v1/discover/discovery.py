@@ -32,6 +32,7 @@ from sweeps.protocol.refusing import most_impact_bps
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.closings import emptied
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
+from sweeps.rails.solana_v1.build.quoting import refuse_if_ours
 from sweeps.rails.solana_v1.build.terms import SwapTerms, fee_account, output_of
 from sweeps.rails.solana_v1.discover.found import EmptyAccount, FoundTokenAccount, SolanaDiscovery
 
@@ -142,6 +143,11 @@ def _quotes(registry: Networks, known: Known, wallet: Pubkey, output: OutputToke
     wanted = [terms.quote_request(str(holding.token.mint), holding.token.amount) for holding in sellable]
     answers = _answers(registry.swap_api, [*of_coin, *wanted])
     registry.coin_prices.learn(answers[: len(of_coin)])
+    if all(isinstance(answer, NoQuote) for answer in answers[len(of_coin) :]):
+        try:
+            refuse_if_ours(registry, terms, reference)
+        except SwapApiError:
+            return {}
     return dict(zip((holding.key for holding in sellable), answers[len(of_coin) :], strict=False))
 
 
@@ -156,8 +162,10 @@ def _answers(swap_api: SwapApi, wanted: Sequence[QuoteRequest]) -> list[QuoteAns
         try:
             answers += swap_api.quotes(part)
         except SwapApiError as error:
-            log.warning("tokens_not_quoted", error=str(error), tokens=len(part))
             answers += [error] * len(part)
+    errors = [str(answer) for answer in answers if isinstance(answer, SwapApiError)]
+    if errors:
+        log.warning("tokens_not_quoted", errors=sorted(set(errors)), tokens=len(errors))
     return answers
 
 
@@ -191,6 +199,8 @@ def _economics(holding: Holding, quote: SwapApiQuote, rates: CoinRates, fee_lamp
 def _price_obstacle(answer: QuoteAnswer | None, economics: LegEconomics | None) -> Obstacle | None:
     if isinstance(answer, NoQuote):
         return obstacles.NO_ROUTE
+    if isinstance(answer, SwapApiError) and not answer.is_temporary:
+        return obstacles.UNUSABLE_QUOTE
     if economics is None:
         return obstacles.NOT_QUOTED
     if costs_more(economics):

@@ -34,7 +34,7 @@ from sweeps.serializers.worth import (
 )
 
 LEFT_OUT_REASONS = sorted(
-    {*REASONS, "insufficient_balance", "output_too_small", "too_large", "uneconomic"} - {"is_output", "not_quoted"}
+    {*REASONS, "insufficient_balance", "output_too_small", "too_large", "uneconomic"} - {"is_output"}
 )
 
 

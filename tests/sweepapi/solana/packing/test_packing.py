@@ -305,3 +305,11 @@ def test_no_partition_of_the_legs_needs_fewer_transactions(seed: int) -> None:
 
     assert len(packed) == fewest(legs)
     assert all(sent_bytes(one) <= MAX_BYTES for one in packed)
+
+
+def test_legs_that_are_to_be_apart_share_a_transaction_with_no_other() -> None:
+    legs = [leg(swap(keys(3))) for _ in range(4)]
+
+    packed = pack(OUTPUT, legs, extra_closings=[], apart=[1, 3])
+
+    assert [one.legs for one in packed] == [(0, 2), (1,), (3,)]

@@ -269,7 +269,7 @@ def test_a_swap_api_without_a_route_for_sol_changes_no_sale(user: SolanaUser, mo
 # --- the coin that pays for it ----------------------------------------------------------------------------------------
 
 
-def test_a_wallet_that_can_not_pay_the_priority_fee_is_told_what_it_holds_and_needs(
+def test_a_wallet_that_can_not_pay_the_priority_fee_reads_what_it_holds_and_needs(
     swap_api: SwapMarket,
     partner: Partner,
     crowded: None,  # noqa: ARG001
@@ -287,7 +287,7 @@ def test_a_wallet_that_can_not_pay_the_priority_fee_is_told_what_it_holds_and_ne
     assert landed.outcome.err is None
 
 
-def test_a_wallet_that_would_keep_less_than_its_rent_is_told(
+def test_a_wallet_that_would_keep_less_than_its_rent_has_an_issue(
     swap_api: SwapMarket,
     partner: Partner,
     crowded: None,  # noqa: ARG001

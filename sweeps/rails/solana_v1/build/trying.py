@@ -1,0 +1,107 @@
+"""Tries the transactions of a sweep, and finds out which tokens make one fail, or have it do more than it should.
+
+All are simulated; if one is not proven, all once more, because the accounts before and the simulations may be of
+different slots, and each of its tokens alone, in the same HTTP request.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from sweepapi.rpc import ProviderPool
+from sweepapi.solana.encoding.errors import UnsafeSwapError
+from sweepapi.solana.packing.packing import Packed
+from sweepapi.worth.left_out import LeftOut
+from sweeps.rails.solana_v1.build.assembling import Assembly
+from sweeps.rails.solana_v1.build.composing import ClusterMarket
+from sweeps.rails.solana_v1.build.proving import Unproven
+from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What simulations showed of some transactions."""
+
+    transactions: Sequence[SolanaTransaction]  # empty unless all are proven
+    failing: Sequence[LeftOut] = ()  # the tokens that are to blame
+    apart: Collection[str] = ()  # by asset: those that are sold alone, because they fail only together
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Tries transactions of one assembly."""
+
+    assembly: Assembly
+    pool: ProviderPool
+    market: ClusterMarket
+
+    def all(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> Trial:
+        """Return what becomes of these transactions of these tokens.
+
+        Raises ``UnsafeSwapError`` if every token is to blame because its quote would do more than it should.
+        """
+        first = self.assembly.proven(self.pool, packed, tokens, self.market)
+        unproven = [one for one in first if isinstance(one, Unproven)]
+        if not unproven:
+            return Trial(_proven(first))
+        log.warning("simulated_again", reason=unproven[0].reason)
+        suspects = [
+            position
+            for one, result in zip(packed, first, strict=True)
+            if isinstance(result, Unproven) and len(one.legs) > 1
+            for position in one.legs
+        ]
+        alone = [self.assembly.alone(tokens, position, self.market) for position in suspects]
+        results = self.assembly.proven(self.pool, [*packed, *alone], tokens, self.market)
+        again, singles = results[: len(packed)], dict(zip(suspects, results[len(packed) :], strict=True))
+        if not any(isinstance(one, Unproven) for one in again):
+            return Trial(_proven(again))
+        return self._blamed(tokens, packed, again, singles)
+
+    def once(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> list[SolanaTransaction]:
+        """Return these transactions; raises ``UnsafeSwapError`` unless all are proven."""
+        return _proven(self.assembly.proven(self.pool, packed, tokens, self.market))
+
+    def _blamed(
+        self,
+        tokens: Sequence[SolanaToken],
+        packed: Sequence[Packed],
+        results: Sequence[SolanaTransaction | Unproven],
+        singles: dict[int, SolanaTransaction | Unproven],
+    ) -> Trial:
+        blamed: dict[int, Unproven] = {}
+        apart: list[int] = []
+        for one, result in zip(packed, results, strict=True):
+            if not isinstance(result, Unproven):
+                continue
+            each = {position: singles.get(position, result) for position in one.legs}
+            to_blame = {position: reason for position, reason in each.items() if isinstance(reason, Unproven)}
+            blamed |= to_blame
+            apart += [] if to_blame else one.legs
+        if len(blamed) == len(tokens) and all(reason.is_unsafe for reason in blamed.values()):
+            raise UnsafeSwapError(next(iter(blamed.values())).reason)
+        for position, reason in blamed.items():
+            self._note(tokens[position], reason)
+        return Trial(
+            transactions=(),
+            failing=[LeftOut.planned(tokens[at], reason.code, reason.message) for at, reason in sorted(blamed.items())],
+            apart={tokens[position].asset for position in apart},
+        )
+
+    def _note(self, token: SolanaToken, unproven: Unproven) -> None:
+        wallet = self.assembly.request.wallet
+        if unproven.is_unsafe:
+            log.error("unsafe_swap_refused", wallet=wallet, token=token.asset, reason=unproven.reason)
+        else:
+            log.warning("simulation_failed", wallet=wallet, token=token.asset, reason=unproven.reason)
+
+
+def _proven(results: Sequence[SolanaTransaction | Unproven]) -> list[SolanaTransaction]:
+    """Return the transactions; raises ``UnsafeSwapError`` if one is not proven."""
+    for result in results:
+        if isinstance(result, Unproven):
+            raise UnsafeSwapError(result.reason)
+    return [one for one in results if not isinstance(one, Unproven)]
