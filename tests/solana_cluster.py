@@ -8,9 +8,9 @@ import requests
 from solders.address_lookup_table_account import AddressLookupTableAccount
 from solders.instruction import Instruction
 from solders.keypair import Keypair
-from solders.message import MessageV0
+from solders.message import MessageV0, MessageV1
+from solders.message.v1 import TransactionConfig
 from solders.pubkey import Pubkey
-from solders.rent import Rent
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 from spl.token.constants import NATIVE_DECIMALS, WRAPPED_SOL_MINT
@@ -24,6 +24,7 @@ from dev.solana.server import serving
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 
 USDC_DECIMALS = 6
+MAX_UNITS, MAX_LOADED_BYTES = 1_400_000, 64 * 2**20  # that a transaction can ask for
 
 
 class SolanaCluster:
@@ -110,6 +111,13 @@ class SolanaCluster:
         """Sign instructions as a wallet that pays their fee."""
         return VersionedTransaction(self.message(wallet.pubkey(), instructions, lookup_tables), [wallet])
 
+    def sign_v1(self, wallet: Keypair, instructions: Sequence[Instruction]) -> VersionedTransaction:
+        """Sign instructions in a transaction of version 1, which has its compute budget beside them."""
+        budget = TransactionConfig(compute_unit_limit=MAX_UNITS, loaded_accounts_data_size_limit=MAX_LOADED_BYTES)
+        blockhash = self.bank.blocks.latest.blockhash
+        message = MessageV1.try_compile(wallet.pubkey(), list(instructions), blockhash, budget)
+        return VersionedTransaction(message, [wallet])
+
     def send(self, transaction: VersionedTransaction) -> Landed:
         """Land a transaction, successful or not."""
         outcome = self.bank.send(transaction)
@@ -132,7 +140,7 @@ class SolanaCluster:
 
     def set_rent(self, lamports_per_byte: int) -> None:
         """Change what new accounts must hold; existing ones keep what they have, as when rent falls on mainnet."""
-        self.bank.svm.set_rent(Rent(lamports_per_byte))
+        self.bank.set_rent(lamports_per_byte)
 
     def lamports(self, key: Pubkey) -> int:
         return self.bank.svm.get_balance(key) or 0

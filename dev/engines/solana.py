@@ -1,4 +1,4 @@
-"""The local Solana cluster and its swap API, two programs of ours; the cluster makes a block every 0.4 seconds."""
+"""The local Solana cluster and its swap API, two programs of ours; the cluster makes a block every 0.21 seconds."""
 
 import json
 import sys

@@ -9,12 +9,10 @@ from typing import NoReturn
 
 from solders.pubkey import Pubkey
 
-from dev.solana.bank import Bank
+from dev.solana.bank import SLOT_SECONDS, Bank
 from dev.solana.market import open_market
 from dev.solana.node import Node
 from dev.solana.server import create_server
-
-SLOT_SECONDS = 0.4  # as on mainnet
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -24,8 +22,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--fee-wallet", type=Pubkey.from_string, required=True)
     parser.add_argument("--maker", type=Pubkey.from_string, required=True)
     parser.add_argument("--user", type=Pubkey.from_string, action="append", required=True)
+    parser.add_argument("--slot-seconds", type=float, default=SLOT_SECONDS)
     given = parser.parse_args(arguments)
-    bank = Bank()
+    bank = Bank(slot_seconds=given.slot_seconds)
     open_market(bank, fee_wallet=given.fee_wallet, maker=given.maker, users=given.user)
     Thread(target=_produce_blocks, args=(bank,), daemon=True).start()
     create_server(Node(bank), given.port).serve_forever()
@@ -33,7 +32,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _produce_blocks(bank: Bank) -> NoReturn:
     while True:
-        time.sleep(SLOT_SECONDS)
+        time.sleep(bank.slot_seconds)
         bank.advance()
 
 

@@ -11,6 +11,7 @@ from solders.account import Account
 from solders.hash import Hash
 from solders.litesvm import LiteSVM
 from solders.pubkey import Pubkey
+from solders.rent import Rent
 from solders.signature import Signature
 from solders.token.state import Mint
 from solders.transaction import VersionedTransaction
@@ -23,14 +24,16 @@ from dev.solana.history.outcome import Outcome, outcome_of
 from dev.solana.history.records import Landed, Records
 
 GENESIS_HASH = Hash.hash(b"the local Solana cluster")
+SLOT_SECONDS = 0.21  # as on mainnet since SIMD-0525; it was 0.4 before
 
 
 class Bank:
     """The accounts, blocks and transactions. To read more than one thing at one moment, hold `lock`."""
 
-    def __init__(self, genesis_hash: Hash = GENESIS_HASH) -> None:
+    def __init__(self, genesis_hash: Hash = GENESIS_HASH, *, slot_seconds: float = SLOT_SECONDS) -> None:
         self.lock = RLock()
         self.genesis_hash = genesis_hash
+        self.slot_seconds = slot_seconds  # as nodes report it; whoever produces the blocks keeps to it
         self.blocks = Blocks(genesis_hash)
         self.priority_fee = 0  # of blocks to come, in micro-lamports per compute unit
         # The blocks here decide which blockhashes are recent, and the records whether a transaction is a duplicate.
@@ -89,6 +92,11 @@ class Bank:
         """Write an account without a transaction; one without lamports and data ceases to exist."""
         with self.lock:
             self.svm.set_account(address, account)
+
+    def set_rent(self, lamports_per_byte: int) -> None:
+        """Change what new accounts must hold; existing ones keep what they have, as when rent falls on mainnet."""
+        with self.lock:
+            self.svm.set_rent(Rent(lamports_per_byte))
 
     def drop(self, signature: Signature) -> None:
         """Remove a landed transaction from the records, as when its fork is abandoned; sent again, it lands again."""

@@ -16,6 +16,7 @@ from spl.token.instructions import close_account, transfer_checked
 from spl.token.models import CloseAccountParams, TransferCheckedParams
 
 from dev.solana import extensions
+from dev.solana.methods.sending import MAX_TRANSACTION_BYTES
 from tests.solana_cluster import SolanaCluster
 
 BASE64 = {"encoding": "base64"}
@@ -184,6 +185,21 @@ def test_a_v0_transaction_is_shown_only_to_clients_that_know_its_version(
     assert code(cluster.ask("getTransaction", signature, {**BASE64, "commitment": "confirmed"})) == -32015
 
 
+def test_a_v1_transaction_lands_and_is_shown_to_clients_that_know_its_version(
+    cluster: SolanaCluster, wallet: Keypair
+) -> None:
+    heirs = [Pubkey.new_unique() for _ in range(40)]
+    paid = [transfer(TransferParams(from_pubkey=wallet.pubkey(), to_pubkey=heir, lamports=10**7)) for heir in heirs]
+    signed = cluster.sign_v1(wallet, paid)
+    assert len(bytes(signed)) > MAX_TRANSACTION_BYTES, "too large for a v0 transaction"
+    signature = cluster.rpc("sendTransaction", encoded(signed), BASE64 | {"preflightCommitment": "confirmed"})
+    assert code(cluster.ask("getTransaction", signature, READ)) == -32015
+    read = cluster.rpc("getTransaction", signature, READ | {"maxSupportedTransactionVersion": 1})
+    assert (read["version"], read["meta"]["err"]) == (1, None)
+    assert base64.b64decode(read["transaction"][0]) == bytes(signed)
+    assert [cluster.lamports(heir) for heir in heirs] == [10**7] * 40
+
+
 def test_a_transaction_lands_only_once(cluster: SolanaCluster, wallet: Keypair) -> None:
     transaction = pay(cluster, wallet)
     cluster.send(transaction)
@@ -330,6 +346,17 @@ def test_a_mint_can_hold_its_own_name(cluster: SolanaCluster) -> None:
     assert mint is not None
     assert b"\x03\0\0\0Dog\x03\0\0\0DOG" in mint.data
     assert mint.lamports == cluster.bank.svm.minimum_balance_for_rent_exemption(len(mint.data))
+
+
+@pytest.mark.parametrize(("slot_seconds", "slots"), [(0.21, 286), (0.4, 150)])
+def test_the_slots_of_a_minute_are_those_of_its_slot_time(
+    cluster: SolanaCluster, slot_seconds: float, slots: int
+) -> None:
+    cluster.bank.slot_seconds = slot_seconds
+    newest, older = cluster.rpc("getRecentPerformanceSamples", 2)
+    assert (newest["numSlots"], newest["samplePeriodSecs"]) == (slots, 60)
+    assert newest["slot"] - older["slot"] == slots
+    assert code(cluster.ask("getRecentPerformanceSamples", 721)) == INVALID_PARAMS
 
 
 def test_rent_falls_for_new_accounts_only(cluster: SolanaCluster, wallet: Keypair) -> None:

@@ -83,13 +83,15 @@ def test_a_block_has_the_shape_of_a_node(cluster: SolanaCluster, typed: Typed) -
     assert (block.parent_slot, block.previous_blockhash) == (latest.parent_slot, latest.previous_blockhash)
 
 
-def test_fees_and_rent_have_the_shapes_of_a_node(cluster: SolanaCluster, typed: Typed) -> None:
+def test_fees_rent_and_slot_times_have_the_shapes_of_a_node(cluster: SolanaCluster, typed: Typed) -> None:
     cluster.bank.priority_fee = 777
     cluster.bank.advance()
     fees = typed(rpc.GetRecentPrioritizationFeesResp, "getRecentPrioritizationFees", [str(cluster.usdc)]).value
     assert (fees[-1].slot, fees[-1].prioritization_fee) == (cluster.bank.blocks.latest.slot, 777)
     rent = typed(rpc.GetMinimumBalanceForRentExemptionResp, "getMinimumBalanceForRentExemption", 165)
     assert rent.value == cluster.bank.svm.minimum_balance_for_rent_exemption(165)
+    samples = typed(rpc.GetRecentPerformanceSamplesResp, "getRecentPerformanceSamples", 3).value
+    assert [sample.num_slots for sample in samples] == [round(60 / cluster.bank.slot_seconds)] * 3
 
 
 def test_accounts_have_the_shapes_of_a_node(cluster: SolanaCluster, typed: Typed, wallet: Keypair) -> None:

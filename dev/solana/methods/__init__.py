@@ -19,6 +19,7 @@ METHODS: dict[str, Callable[[Node, Params], Any]] = {
     "getLatestBlockhash": chain.get_latest_blockhash,
     "getMinimumBalanceForRentExemption": chain.get_minimum_balance_for_rent_exemption,
     "getMultipleAccounts": accounts.get_multiple_accounts,
+    "getRecentPerformanceSamples": chain.get_recent_performance_samples,
     "getRecentPrioritizationFees": chain.get_recent_prioritization_fees,
     "getSignatureStatuses": history.get_signature_statuses,
     "getSignaturesForAddress": history.get_signatures_for_address,

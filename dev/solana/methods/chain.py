@@ -11,6 +11,8 @@ from dev.solana.params import Params
 
 SLOTS_PER_EPOCH = 432_000
 MAX_FEE_ACCOUNTS = 128
+MAX_SAMPLES = 720
+SAMPLE_SECONDS = 60
 _HEAD_OPTIONS = ("commitment", "minContextSlot")
 
 
@@ -72,6 +74,25 @@ def get_recent_prioritization_fees(node: Node, params: Params) -> list[dict[str,
         params.keys(0, at_most=MAX_FEE_ACCOUNTS)
     recent = node.bank.blocks.until(node.head("processed").slot, BLOCKHASH_BLOCKS)
     return [{"slot": block.slot, "prioritizationFee": block.priority_fee} for block in recent]
+
+
+def get_recent_performance_samples(node: Node, params: Params) -> list[dict[str, int]]:
+    """Return how many slots began in each of the last minutes, the newest first, as if all had been as now."""
+    limit = params.integer(0) if params.has(0) else MAX_SAMPLES
+    if limit > MAX_SAMPLES:
+        raise InvalidParamsError(f"Invalid limit; max {MAX_SAMPLES}")
+    slots = round(SAMPLE_SECONDS / node.bank.slot_seconds)
+    newest = node.head("processed").slot
+    return [
+        {
+            "slot": newest - slots * number,
+            "numSlots": slots,
+            "numTransactions": 0,
+            "numNonVoteTransactions": 0,
+            "samplePeriodSecs": SAMPLE_SECONDS,
+        }
+        for number in range(limit)
+    ]
 
 
 def get_first_available_block(node: Node, _params: Params) -> int:

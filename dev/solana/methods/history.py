@@ -3,7 +3,6 @@
 import base64
 from typing import Any
 
-from solders.message import Message
 from solders.signature import Signature
 
 from dev.solana.errors import InvalidParamsError, UnsupportedVersionError
@@ -89,14 +88,14 @@ def get_transaction(node: Node, params: Params) -> dict[str, Any] | None:
     landed = node.find(signature, until=node.head(config.commitment))
     if landed is None:
         return None
-    version = "legacy" if isinstance(landed.transaction.message, Message) else 0
-    if version == 0 and config.integer("maxSupportedTransactionVersion") is None:
+    version, newest = landed.transaction.version(), config.integer("maxSupportedTransactionVersion")
+    if isinstance(version, int) and (newest is None or version > newest):
         raise UnsupportedVersionError(version)
     return {
         "slot": landed.block.slot,
         "blockTime": landed.block.time,
         "transaction": [base64.b64encode(bytes(landed.transaction)).decode(), "base64"],
-        "version": version,
+        "version": version if isinstance(version, int) else "legacy",
         "meta": _meta(landed),
     }
 

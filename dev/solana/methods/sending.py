@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from solders.message import v1
 from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 
@@ -14,7 +15,7 @@ from dev.solana.methods.accounts import encode_account
 from dev.solana.node import Node, with_context
 from dev.solana.params import Config, Params, decode_base64
 
-MAX_TRANSACTION_BYTES = 1232
+MAX_TRANSACTION_BYTES = 1232  # of the versions before 1
 # A node checks these before it executes anything, and calls such a transaction invalid.
 _INVALID = {
     "SanitizeFailure",
@@ -81,9 +82,10 @@ def _decode(text: str, config: Config) -> VersionedTransaction:
     if config.text("encoding") != "base64":
         raise InvalidParamsError("only the encoding base64 is supported by the local cluster")
     raw = decode_base64(text)
-    if len(raw) > MAX_TRANSACTION_BYTES:
+    most = v1.MAX_TRANSACTION_SIZE if raw[:1] == bytes([v1.V1_PREFIX]) else MAX_TRANSACTION_BYTES
+    if len(raw) > most:
         name = "solana_transaction::versioned::VersionedTransaction"
-        raise InvalidParamsError(f"decoded {name} too large: {len(raw)} bytes (max: {MAX_TRANSACTION_BYTES} bytes)")
+        raise InvalidParamsError(f"decoded {name} too large: {len(raw)} bytes (max: {most} bytes)")
     try:
         transaction = VersionedTransaction.from_bytes(raw)
         transaction.sanitize()
