@@ -43,6 +43,13 @@ def rent_of(data_bytes: int) -> Call:
 # The time of the head, by which a pool finds providers that stopped.
 CLOCK = Call("getAccountInfo", (str(CLOCK_KEY), IN_BASE64), responses.clock)
 LATEST_BLOCKHASH = Call("getLatestBlockhash", (CONFIRMED,), responses.latest_blockhash)
+# How long a slot takes, in seconds. Everything that turns slots or blocks into time reads it.
+SLOT_SECONDS = Call(
+    "getRecentPerformanceSamples",
+    (1,),
+    responses.slot_seconds,
+    read_error=lambda _error: responses.PLANNED_SLOT_SECONDS,  # a provider need not offer it
+)
 EPOCH_INFO = Call("getEpochInfo", (CONFIRMED,), responses.epoch_info)
 
 

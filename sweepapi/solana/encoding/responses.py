@@ -17,6 +17,10 @@ from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.encoding.accounts import ClusterAccount, Holding, token_account
 from sweepapi.solana.encoding.addresses import SYSVAR, public_key
 
+PLANNED_SLOT_SECONDS = 0.2  # SIMD-0525 reduces the slot time from 0.4 s to this, in steps
+_MIN_SAMPLE_SECONDS = 30  # samples have 60, in whole seconds
+_SLOT_SECONDS_RANGE = (0.02, 2.0)  # so that no provider can have a sweep expire at once, or after hours
+
 _U64_END = 2**64
 _COUNTER_END = 2**40
 _CLOCK = Struct("<QqQQq")  # slot, start of the epoch, epoch, epoch with a known leader schedule, time
@@ -120,6 +124,21 @@ def epoch_info(value: object) -> EpochInfo:
         slot=counter(fields.get("absoluteSlot")),
         block_height=counter(fields.get("blockHeight")),
     )
+
+
+def slot_seconds(value: object) -> float:
+    """Return how long a slot took in the newest of the minutes that ``getRecentPerformanceSamples`` lists.
+
+    A node that has just started lists none, and local nodes only single seconds. Then it is the planned time, the
+    shortest, so that no offer seems to last longer than it does.
+    """
+    newest = [mapping(sample) for sample in sequence(value)[:1]]
+    seconds = sum(counter(sample.get("samplePeriodSecs")) for sample in newest)
+    slots = sum(counter(sample.get("numSlots")) for sample in newest)
+    if seconds < _MIN_SAMPLE_SECONDS:
+        return PLANNED_SLOT_SECONDS
+    shortest, longest = _SLOT_SECONDS_RANGE
+    return min(max(seconds / max(slots, 1), shortest), longest)
 
 
 def clock(value: object) -> Clock:

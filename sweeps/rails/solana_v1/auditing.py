@@ -21,6 +21,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.agreement import ask_agreed
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweepapi.solana.cluster import reads
 from sweepapi.solana.landed.history import block_time_call, head_calls, take_head
 from sweepapi.solana.landed.opinions import ask_each
 from sweeps.books import adoption
@@ -36,9 +37,9 @@ from sweeps.rails.solana_v1.reconcile.reconciling import MARGIN_SLOTS, readings_
 
 log = structlog.get_logger(__name__)
 
-SLOTS_OF_A_DAY = 240_000  # a slot takes 0.4 s, or somewhat less
+SECONDS_OF_A_DAY = 95_000  # and some more, because slots may have been shorter than now
 MAX_SECONDS_PER_SLOT = 1  # over a day, however slow the cluster is
-UNSETTLED_SLOTS = 1_000  # the reconciliation reads each minute
+UNSETTLED_SLOTS = 1_000  # more than three minutes, at 0.21 s a slot; the reconciliation reads each minute
 UNKNOWN = "No execution of ours has this reference key."
 
 
@@ -53,8 +54,9 @@ class SolanaAuditor:
         return Blocks(first, kept.last if last is None else min(last, kept.last))
 
     def last_day(self, registry: Networks, network: str, *, compared: int | None) -> Blocks:
-        kept = _kept(registry.pool(network))
-        first = min(kept.last - SLOTS_OF_A_DAY, kept.last if compared is None else compared + 1)
+        pool = registry.pool(network)
+        kept, (slot_seconds,) = _kept(pool), pool.batch([reads.SLOT_SECONDS])
+        first = min(kept.last - int(SECONDS_OF_A_DAY / slot_seconds), kept.last if compared is None else compared + 1)
         return Blocks(max(kept.first, first), kept.last - UNSETTLED_SLOTS)
 
     def compare(self, registry: Networks, network: str, blocks: Blocks) -> Report:

@@ -16,8 +16,6 @@ from sweeps.protocol.rail import Identity, IssuedSweep, Offered
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated
 from sweeps.rails.solana_v1.models import BuiltTransaction
 
-BLOCK_SECONDS = 0.4  # blocks may take longer, so the cluster alone says when a blockhash has expired
-
 
 @dataclass(frozen=True)
 class SolanaIssued(IssuedSweep):
@@ -53,7 +51,7 @@ def issue(
             )
             for transaction in planned.transactions
         ],
-        deadline=timezone.now() + timedelta(seconds=planned.blocks_left * BLOCK_SECONDS),
+        deadline=timezone.now() + timedelta(seconds=planned.seconds_left),
     )
 
 

@@ -241,6 +241,7 @@ class _Planning:
             fee_account=self.assembly.fee_account,
             transactions=transactions,
             blocks_left=market.blocks_left,
+            slot_seconds=market.slot_seconds,
         ).costing()
 
     @property

@@ -102,6 +102,7 @@ class SolanaSimulated(PlannedSweep):
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
     blocks_left: int  # until the transactions expire, when their blockhash was read
+    slot_seconds: float  # as measured then
 
     @property
     def swept(self) -> Sequence[SolanaToken]:
@@ -147,6 +148,11 @@ class SolanaSimulated(PlannedSweep):
         """The split of what the simulations paid: the user's gain and the fee account's."""
         gains = [transaction.effects for transaction in self.transactions]
         return self.fees.split(sum(gain.user_gain + gain.fee_gain for gain in gains))
+
+    @property
+    def seconds_left(self) -> float:
+        """About how long the transactions can land: longer if slots are skipped, which have no block."""
+        return self.blocks_left * self.slot_seconds
 
     @property
     def placed_tokens(self) -> list[PlacedToken]:

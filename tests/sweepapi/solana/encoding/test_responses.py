@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sweepapi.rpc import Call
+from sweepapi.rpc.calls import read
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.providers import solana_pool
@@ -66,6 +67,33 @@ def test_the_state_of_the_cluster_is_read(cluster: SolanaCluster) -> None:
     assert ask(cluster, reads.CLOCK).slot == latest.slot
     assert abs(ask(cluster, reads.CLOCK).unix_timestamp - time()) < 60
     assert ask(cluster, reads.rent_of(165)) == cluster.bank.svm.minimum_balance_for_rent_exemption(165)
+
+
+@pytest.mark.parametrize("slot_seconds", [0.21, 0.4])
+def test_the_time_of_a_slot_is_that_of_the_last_minute(cluster: SolanaCluster, slot_seconds: float) -> None:
+    cluster.bank.slot_seconds = slot_seconds
+    assert ask(cluster, reads.SLOT_SECONDS) == pytest.approx(slot_seconds, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("samples", "seconds"),
+    [
+        ([], responses.PLANNED_SLOT_SECONDS),
+        ([{"samplePeriodSecs": 60, "numSlots": 240}, {"samplePeriodSecs": 60, "numSlots": 150}], 0.25),
+        ([{"samplePeriodSecs": 60, "numSlots": 0}], 2.0),
+        ([{"samplePeriodSecs": 60, "numSlots": 1}], 2.0),
+        ([{"samplePeriodSecs": 1, "numSlots": 1}] * 60, responses.PLANNED_SLOT_SECONDS),
+        ([{"samplePeriodSecs": 60, "numSlots": 2**40 - 1}], 0.02),
+    ],
+    ids=["no minute yet", "the newest counts", "no slot", "one slot", "a second", "any number of slots"],
+)
+def test_no_provider_makes_a_slot_take_no_time_or_forever(samples: list[dict[str, int]], seconds: float) -> None:
+    assert responses.slot_seconds(samples) == seconds
+
+
+def test_a_provider_that_does_not_measure_slots_is_still_used() -> None:
+    refused = {"error": {"code": -32601, "message": "Method not found"}}
+    assert read(reads.SLOT_SECONDS, refused) == responses.PLANNED_SLOT_SECONDS
 
 
 def test_a_provider_is_ranked_by_the_slot_that_it_shows(cluster: SolanaCluster) -> None:

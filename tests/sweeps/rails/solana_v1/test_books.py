@@ -190,6 +190,15 @@ def test_two_providers_have_to_show_the_same(user: SolanaUser, use_nodes: Callab
         compared(user)
 
 
+@pytest.mark.parametrize("slot_seconds", [0.21, 0.4])
+def test_the_last_day_has_at_least_the_slots_of_a_day_whatever_a_slot_takes(
+    user: SolanaUser, slot_seconds: float
+) -> None:
+    user.cluster.bank.slot_seconds, user.cluster.node.first_available_slot = slot_seconds, 0
+    blocks = auditing.SolanaAuditor().last_day(networks.current(), user.cluster.network, compared=None)
+    assert 24 * 3600 < (blocks.last - blocks.first) * slot_seconds < 1.2 * 24 * 3600
+
+
 def test_the_last_day_is_compared_by_beat(user: SolanaUser) -> None:
     landed = lost(user)
     books.compare_last_day()

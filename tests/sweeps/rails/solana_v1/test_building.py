@@ -343,11 +343,19 @@ def test_the_worker_checks_soon_however_wrong_the_clock_of_the_web_is(
     assert began < sweep.next_check_at < true_time() + timedelta(seconds=10)
 
 
-def test_the_expiry_follows_the_blockhash(user: SolanaUser) -> None:
-    built = user.build({user.hold(): 5 * DOLLAR})
+@pytest.mark.parametrize(("slot_seconds", "lasts_seconds"), [(0.21, 31.5), (0.4, 60)])
+def test_the_expiry_follows_the_blockhash_and_the_slot_time(
+    user: SolanaUser, cluster: SolanaCluster, slot_seconds: float, lasts_seconds: float
+) -> None:
+    cluster.bank.slot_seconds = slot_seconds
+    sold = {user.hold(): 5 * DOLLAR}
+    began = timezone.now()
+
+    built = user.build(sold)
 
     sweep = Sweep.objects.get(id=built["sweepId"])
-    assert timedelta(seconds=40) < sweep.deadline - timezone.now() < timedelta(seconds=61)
+    left_seconds = (sweep.deadline - timezone.now()).total_seconds(), (sweep.deadline - began).total_seconds()
+    assert left_seconds[0] - 0.1 <= lasts_seconds <= left_seconds[1] + 0.1
 
 
 def test_a_sweep_is_not_offered_again(user: SolanaUser) -> None:
