@@ -77,6 +77,7 @@ PREVIOUS_FEE_SIGNER = keccak(b"previousFeeSigner()")[:4]
 WRAPPED_SOL = "So11111111111111111111111111111111111111112"
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
+VERSION_1, V1_KEYS_COUNTED = 0x81, 41  # the first byte of a transaction of version 1, and the position of the other
 MAX_TOKENS = 30  # of a sweep on Solana; each may round the fee by a unit
 # Raised for files, and for answers of nodes, that are not what they should be.
 UNREADABLE = (OSError, HTTPException, RecursionError, BadSignature, ValidationError)
@@ -335,7 +336,7 @@ def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
         at = execution["transaction"]
         same("the protocol's recipient", execution["venue"], receipt["fee"]["protocolRecipient"])
         same("the event and its position", (None, None), (execution["event"], at["logPosition"]))
-        choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 0, "encoding": "base64"}
+        choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 1, "encoding": "base64"}
         found = node.ask("getTransaction", at["txHash"], choices)
         same("error and slot", (found["meta"]["err"], found["slot"]), (None, at["blockNumber"]))
         block = node.ask("getBlock", at["blockNumber"], {"transactionDetails": "none", "rewards": False})
@@ -348,9 +349,13 @@ def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
 
 def keys_of(transaction: bytes) -> tuple[list[bytes], list[bytes]]:
     """Return the keys that signed a transaction, and all that it names itself."""
-    at = 1 + SIGNATURE_BYTES * transaction[0]
-    at += transaction[at] >> 7  # the byte of its version, which the first form has not
-    start, count = at + 4, transaction[at + 3]  # the rights of the keys come first, in three bytes
+    if transaction[0] == VERSION_1:  # its signatures come last; budget and blockhash are before the keys
+        at, counted = 1, V1_KEYS_COUNTED
+    else:
+        at = 1 + SIGNATURE_BYTES * transaction[0]
+        at += transaction[at] >> 7  # the byte of its version, which the first form has not
+        counted = at + 3  # behind the rights of the keys, in three bytes
+    start, count = counted + 1, transaction[counted]
     keys = [transaction[one : one + KEY_BYTES] for one in range(start, start + KEY_BYTES * count, KEY_BYTES)]
     return keys[: transaction[at]], keys
 

@@ -49,6 +49,10 @@ class ClusterTreasury:
         """Land instructions, successful or not; returns the signature."""
         return str(self.cluster.send(self.cluster.sign(self.keypair, instructions)).signature)
 
+    def land_v1(self, instructions: Sequence[Instruction]) -> str:
+        """Land instructions in a transaction of version 1; returns the signature."""
+        return str(self.cluster.send(self.cluster.sign_v1(self.keypair, instructions)).signature)
+
     def send(self, recipient: str, amount: int, mint: Pubkey | None = None) -> str:
         """Send a token, by default USDC; returns the signature of the transaction."""
         return self.land([self.transfer(recipient, amount, mint)])

@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from solders.instruction import AccountMeta, Instruction
+from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 from spl.token.constants import TOKEN_PROGRAM_ID
 from spl.token.instructions import transfer
 from spl.token.models import TransferParams
 
+from dev.solana.history.addresses import resolve
 from dev.solana.history.records import Landed
 from partners.models import Partner
 from sweepapi import networks
@@ -61,9 +64,23 @@ class SolanaUser:
         unsigned = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"]))
         return VersionedTransaction(unsigned.message, [self.keypair])
 
-    def send(self, built: Mapping[str, Any]) -> list[Landed]:
+    def sign_v1(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
+        """Rewrite a transaction of an answer in version 1, which has no lookup tables, and sign that."""
+        message = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"])).message
+        assert isinstance(message, MessageV0)
+        keys = resolve(self.cluster.bank.account, message)
+        writable = [key for i, key in enumerate(keys.static) if message.is_maybe_writable(i)] + keys.writable
+        named = [AccountMeta(key, is_signer=key == self.key, is_writable=key in writable) for key in keys.all]
+        instructions = [
+            Instruction(keys.all[one.program_id_index], one.data, [named[i] for i in one.accounts])
+            for one in message.instructions
+        ]
+        return self.cluster.sign_v1(self.keypair, instructions)
+
+    def send(self, built: Mapping[str, Any], *, version: int = 0) -> list[Landed]:
         """Sign and land every transaction of an answer."""
-        return [self.cluster.send(self.sign(transaction)) for transaction in built["transactions"]]
+        sign = [self.sign, self.sign_v1][version]
+        return [self.cluster.send(sign(transaction)) for transaction in built["transactions"]]
 
     def spend(self, account: Pubkey, mint: Pubkey, amount: int) -> None:
         """Send tokens to a new wallet."""

@@ -33,7 +33,7 @@ class Bank:
     def __init__(self, genesis_hash: Hash = GENESIS_HASH, *, slot_seconds: float = SLOT_SECONDS) -> None:
         self.lock = RLock()
         self.genesis_hash = genesis_hash
-        self.slot_seconds = slot_seconds  # as nodes report it; whoever produces the blocks keeps to it
+        self.slot_seconds = slot_seconds  # as nodes report it, and as the program makes blocks
         self.blocks = Blocks(genesis_hash)
         self.priority_fee = 0  # of blocks to come, in micro-lamports per compute unit
         # The blocks here decide which blockhashes are recent, and the records whether a transaction is a duplicate.

@@ -353,12 +353,13 @@ def test_a_receipt_that_is_signed_by_another_key_is_refused(
     )
 
 
-@pytest.fixture(params=["USDC", "SOL"])
+@pytest.fixture(params=[("USDC", 0), ("SOL", 0), ("USDC", 1)], ids=["USDC", "SOL", "version 1"])
 def on_solana(request: pytest.FixtureRequest, api: Client, user: SolanaUser) -> dict[str, Any]:
     """The receipt of a sweep on Solana, as it is downloaded."""
-    asset = {"USDC": str(user.cluster.usdc), "SOL": verifier.WRAPPED_SOL}[request.param]
+    symbol, version = request.param
+    asset = {"USDC": str(user.cluster.usdc), "SOL": verifier.WRAPPED_SOL}[symbol]
     built = user.build({user.hold(150 * DOLLAR): 150 * DOLLAR}, output_asset=asset)
-    user.send(built)
+    user.send(built, version=version)
     look()
     user.cluster.finalize()
     look()

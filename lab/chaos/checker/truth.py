@@ -100,7 +100,7 @@ def _on_solana(rpc: Rpc, terms: Terms) -> Iterator[tuple[str, Executed | None]]:
 
 
 def _moved(rpc: Rpc, terms: Terms, reference: str, signature: str) -> Executed:
-    options = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
+    options = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 1}
     meta = rpc.call("getTransaction", signature, options)["meta"]
     changes: dict[str, int] = {}
     for sign, balances in ((-1, meta["preTokenBalances"]), (1, meta["postTokenBalances"])):

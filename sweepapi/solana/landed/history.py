@@ -11,6 +11,9 @@ from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.encoding import responses
 
 PAGE = 1_000  # the most signatures that one call returns
+# Of transactions that are read. Version 1 (SIMD-0385) has up to 4,096 bytes, no lookup tables, and its compute budget
+# beside the instructions. We build version 0; a wallet may rewrite that, and payments may have any version.
+NEWEST_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def _block_options(commitment: str) -> dict[str, object]:
         "commitment": commitment,
         "transactionDetails": "none",
         "rewards": False,
-        "maxSupportedTransactionVersion": 0,
+        "maxSupportedTransactionVersion": NEWEST_VERSION,
     }
 
 

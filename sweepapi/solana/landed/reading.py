@@ -8,19 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from solders.message import Message, MessageV0
+from solders.message import MessageV0, VersionedMessage
 from solders.transaction import SanitizeError, VersionedTransaction
 
 from sweepapi.rpc import Call, ErrorPolicy
 from sweepapi.rpc.errors import BadResponseError, CallFailedError
 from sweepapi.solana.encoding import responses
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, LIGHTHOUSE
+from sweepapi.solana.landed.history import NEWEST_VERSION
 from sweepapi.solana.landed.transactions import AccountBalance, Landed, LandedInstruction, Unreadable
 
 # Wallets change or add instructions of these programs in what they are given to sign.
 WALLETS_OWN_PROGRAMS = frozenset({str(COMPUTE_BUDGET), str(LIGHTHOUSE)})
 MAX_ERROR_CHARACTERS = 200
-# A node's error for a transaction of a version above the one asked for, which is therefore not one that we composed.
+# A node's error for a transaction of a version above the one asked for; a stranger's must not hide the others.
 OTHER_VERSION_CODE = -32015
 
 _AMOUNT = re.compile(r"0|[1-9][0-9]{0,19}", re.ASCII)
@@ -30,7 +31,7 @@ _EXPLANATIONS = (re.compile(r"\bError\b|\bpanicked\b"), re.compile(r"^Program \w
 
 def transaction_call(signature: str, *, commitment: str) -> Call:
     """Return the call for a transaction, which decodes to None while the node does not have it."""
-    options = {"encoding": "base64", "commitment": commitment, "maxSupportedTransactionVersion": 0}
+    options = {"encoding": "base64", "commitment": commitment, "maxSupportedTransactionVersion": NEWEST_VERSION}
     return Call("getTransaction", (signature, options), landed_of(signature), ErrorPolicy.ANY, _refusal)
 
 
@@ -73,7 +74,7 @@ def _landed(fields: Mapping[str, Any], signature: str) -> Landed:
     )
 
 
-def _message(value: object, signature: str) -> Message | MessageV0:
+def _message(value: object, signature: str) -> VersionedMessage:
     """Return the message of the transaction, which is exactly what its signers signed."""
     match value:
         case [content, "base64"]:
@@ -86,8 +87,8 @@ def _message(value: object, signature: str) -> Message | MessageV0:
     except (ValueError, SanitizeError) as error:
         raise BadResponseError("expected a transaction") from error
     message = transaction.message
-    if not isinstance(message, Message | MessageV0) or bytes(transaction) != raw:
-        raise BadResponseError("expected a transaction of a known version")
+    if bytes(transaction) != raw:
+        raise BadResponseError("expected a transaction in its canonical form")
     signatures = transaction.signatures
     if len(signatures) != message.header.num_required_signatures or not all(transaction.verify_with_results()):
         raise BadResponseError("the transaction is not signed")
@@ -96,7 +97,7 @@ def _message(value: object, signature: str) -> Message | MessageV0:
     return message
 
 
-def _account_keys(message: Message | MessageV0, loaded: object) -> list[str]:
+def _account_keys(message: VersionedMessage, loaded: object) -> list[str]:
     """Return the keys of all accounts: those in the message, then the writable and the read-only ones of its tables."""
     found = responses.mapping({} if loaded is None else loaded)
     lookups = message.address_table_lookups if isinstance(message, MessageV0) else []
@@ -111,7 +112,7 @@ def _account_keys(message: Message | MessageV0, loaded: object) -> list[str]:
     return keys
 
 
-def _instructions(message: Message | MessageV0, keys: Sequence[str]) -> Iterator[LandedInstruction]:
+def _instructions(message: VersionedMessage, keys: Sequence[str]) -> Iterator[LandedInstruction]:
     for one in message.instructions:
         program = keys[one.program_id_index]
         if program not in WALLETS_OWN_PROGRAMS:

@@ -29,7 +29,7 @@ from tests.solana_payments import ClusterTreasury
 Treasury = ClusterTreasury
 Nodes = Callable[..., ProviderPool]
 AMOUNT = 1_000_000
-OPTIONS = {"encoding": "base64", "maxSupportedTransactionVersion": 0}
+OPTIONS = {"encoding": "base64", "maxSupportedTransactionVersion": 1}
 CONTEXT = {"context": {"slot": 1}}
 
 
@@ -148,6 +148,16 @@ def test_several_partners_may_be_paid_by_one_transaction(treasury: Treasury, wal
     signature = treasury.land(transfers)
     treasury.cluster.finalize()
     assert {check(signature, recipient).recipient for recipient in (wallet, other)} == {wallet, other}
+
+
+def test_a_payout_to_many_partners_in_a_transaction_of_version_1_is_each_ones_payment(treasury: Treasury) -> None:
+    wallets = [str(Keypair().pubkey()) for _ in range(20)]
+    transfers = [treasury.transfer(wallet, AMOUNT + i) for i, wallet in enumerate(wallets)]
+    signature = treasury.land_v1(transfers)
+    treasury.cluster.finalize()
+    assert treasury.cluster.rpc("getTransaction", signature, OPTIONS)["version"] == 1
+    assert {check(signature, wallet, AMOUNT + i).recipient for i, wallet in enumerate(wallets)} == set(wallets)
+    assert problem(signature, wallets[0], AMOUNT + 1)[0] == "wrong_amount"
 
 
 def test_transfers_to_one_wallet_are_summed_up(treasury: Treasury, wallet: str) -> None:

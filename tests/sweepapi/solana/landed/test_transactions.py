@@ -19,9 +19,10 @@ from spl.token.constants import TOKEN_PROGRAM_ID
 from sweepapi.rpc.errors import BadResponseError
 from sweepapi.solana.landed.reading import MAX_ERROR_CHARACTERS, landed_of
 from sweepapi.solana.landed.transactions import Landed
+from sweepapi.solana.packing.packing import MAX_BYTES
 from tests.solana_cluster import SolanaCluster, running
 
-OPTIONS = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
+OPTIONS = {"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 1}
 SOL, TOKENS = 7, 40  # what the user gives the fee wallet
 
 Answer = dict[str, Any]
@@ -75,6 +76,47 @@ def test_instructions_are_looked_up_and_changes_are_added_up(
     assert landed.lamports_gain(str(user.pubkey())) == -SOL, "without the fee of the transaction"
     assert landed.lamports_gain(str(local.fee_wallet)) == SOL
     assert (landed.payer, landed.error) == (str(user.pubkey()), "")
+
+
+@pytest.fixture(scope="module")
+def answered_v1(local: SolanaCluster, user: Keypair) -> Answer:
+    """What a node answers about a transaction of version 1, which is too large for version 0."""
+    heirs = [local.create_wallet().pubkey() for _ in range(40)]
+    transfers = [TransferParams(from_pubkey=user.pubkey(), to_pubkey=heir, lamports=SOL) for heir in heirs]
+    signed = local.sign_v1(user, [set_compute_unit_limit(100_000), *map(transfer, transfers)])
+    assert len(bytes(signed)) > MAX_BYTES
+    answer: Answer = local.rpc("getTransaction", str(local.send(signed).signature), OPTIONS)
+    return answer
+
+
+def test_a_transaction_of_version_1_is_read_like_any_other(answered_v1: Answer, user: Keypair) -> None:
+    landed = decode(answered_v1)
+    assert landed is not None
+    assert [one.program for one in landed.instructions] == ["1" * 32] * 40
+    assert {one.accounts[0] for one in landed.instructions} == {str(user.pubkey())}
+    assert landed.lamports_gain(str(user.pubkey())) == -40 * SOL
+
+
+@pytest.mark.parametrize("behind", [b"\0", bytes(64)])
+def test_bytes_behind_the_signatures_of_version_1_are_refused(answered_v1: Answer, behind: bytes) -> None:
+    more = base64.b64encode(base64.b64decode(answered_v1["transaction"][0]) + behind).decode()
+    with pytest.raises(BadResponseError, match="canonical"):
+        decode_as(answered_v1, {**answered_v1, "transaction": [more, "base64"]})
+
+
+def test_a_transaction_of_version_1_that_its_signer_did_not_sign_is_refused(answered_v1: Answer) -> None:
+    raw = bytearray(base64.b64decode(answered_v1["transaction"][0]))
+    raw[6] ^= 1  # of its compute budget
+    with pytest.raises(BadResponseError):
+        decode_as(answered_v1, {**answered_v1, "transaction": [base64.b64encode(raw).decode(), "base64"]})
+
+
+def test_a_transaction_of_version_1_has_no_looked_up_addresses(answered_v1: Answer) -> None:
+    answer = deepcopy(answered_v1)
+    _loaded(answer)["readonly"].append("1" * 32)
+    with pytest.raises(BadResponseError, match="loaded addresses"):
+        decode(answer)
+    assert decode({**answer, "meta": answer["meta"] | {"loadedAddresses": None}}) == decode(answered_v1)
 
 
 def test_what_the_node_does_not_have_is_nothing() -> None:

@@ -22,6 +22,15 @@ def output(request: pytest.FixtureRequest, cluster: SolanaCluster) -> Pubkey:
     return cluster.usdc if request.param == "USDC" else WRAPPED_SOL
 
 
+def test_a_sweep_that_the_wallet_rewrites_in_version_1_completes(user: SolanaUser, swap_api: SwapMarket) -> None:
+    swap_api.add_lookup_table()
+    built = user.build({user.hold(150 * DOLLAR): 150 * DOLLAR for _ in range(4)})
+    user.send(built, version=1)
+    sweep = looked_at()
+    assert (sweep.status, sweep.flags) == ("completed", [])
+    assert sum(one.amounts.gross_output for one in sweep.executions.all()) == int(built["estimatedOutput"]["gross"])
+
+
 @pytest.mark.parametrize("held", [0, 3 * LAMPORTS_PER_SOL], ids=["holds none", "holds some"])
 @pytest.mark.parametrize("count", [1, 10])
 def test_a_sweep_that_was_built_and_sent_completes(

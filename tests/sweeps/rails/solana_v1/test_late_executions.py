@@ -44,10 +44,14 @@ def outcome_after_reconciliation(sweep: LocalSweep) -> tuple[str, bool, list[str
     return row.status, row.is_open, row.flags
 
 
-def test_a_transaction_with_a_newer_blockhash_opens_its_expired_sweep_and_is_booked(sweep: LocalSweep) -> None:
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_transaction_with_a_newer_blockhash_opens_its_expired_sweep_and_is_booked(
+    sweep: LocalSweep, version: int
+) -> None:
     expire(sweep)
     assert (sweep.row.status, sweep.row.is_open) == ("expired", False)
-    landed = sweep.land()
+    sign = [sweep.cluster.sign, sweep.cluster.sign_v1][version]
+    landed = sweep.cluster.send(sign(sweep.user, sweep.instructions[0]))
     assert outcome_after_reconciliation(sweep) == ("expired", False, []), "not final yet"
     sweep.cluster.finalize()
     assert outcome_after_reconciliation(sweep) == ("completed", True, ["executed_after_close"])

@@ -57,6 +57,14 @@ def test_a_wallet_may_add_assertions_of_lighthouse(sweep: LocalSweep) -> None:
     assert the_worker_checks(sweep)[0] == "completed"
 
 
+def test_a_wallet_may_rewrite_it_in_version_1(sweep: LocalSweep) -> None:
+    landed = sweep.cluster.send(sweep.cluster.sign_v1(sweep.user, sweep.instructions[0]))
+    assert the_worker_checks(sweep)[0] == "completed"
+    sweep.cluster.finalize()
+    assert the_worker_checks(sweep) == ("completed", False, [])
+    assert candidates(sweep) == [(str(landed.signature), "accepted")]
+
+
 # --- what is not ours -------------------------------------------------------------------------------------------------
 
 

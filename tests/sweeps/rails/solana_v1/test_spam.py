@@ -55,7 +55,7 @@ def test_a_transaction_of_a_later_version_keeps_no_sweep_from_expiring_or_being_
         refused = [
             one["id"] for one in batch if one["method"] == "getTransaction" and one["params"][0] in of_later_version
         ]
-        error = {"code": -32015, "message": "Transaction version (1) is not supported by the requesting client."}
+        error = {"code": -32015, "message": "Transaction version (2) is not supported by the requesting client."}
         shown = [{"id": one["id"], "error": error} if one["id"] in refused else one for one in answers]
         return 200, json.dumps(shown).encode()
 
