@@ -64,14 +64,16 @@ SPECTACULAR: dict[str, Any] = {
         "1. `POST /v1/sweep/discover` lists which of a wallet's tokens are worth sweeping, and rent to reclaim.\n"
         "2. `POST /v1/sweep/build` answers with one or more v0 transactions in base64, each of which is executed "
         "on its own. Deserialize each (`VersionedTransaction` in web3.js and solders), have the wallet sign it, "
-        "and send it to any RPC node within a minute: its blockhash is in it, and it can land until "
-        "`lastValidBlockHeight`. A wallet may change its compute budget and its blockhash, and add Lighthouse's "
-        "assertions. With any other change it is not recognised.\n"
+        "and send it to any RPC node. The blockhash in it lasts until `lastValidBlockHeight`, about half a minute "
+        "(`expiresAt`), so put in a fresh one (`getLatestBlockhash`) just before the wallet signs if the user takes "
+        "longer. Client and wallet may also change the compute budget, and add Lighthouse's assertions. With any "
+        "other change it is not recognised.\n"
         "3. No confirm is needed: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
         "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
-        "swept, and you can build again; `flags` with `partial` means that only some of the transactions landed, "
-        "and `executions` shows which tokens were swept. Your share of the fee is accounted for and paid out "
-        "later, as for sweeps on V4, which `/v1` shows too."
+        "swept, and you can build again: a sweep is called `expired` only `expiryGraceSeconds` (`GET /v1/status`) "
+        "after its blockhash, and one that lands later still is found, too. `flags` with `partial` means that only "
+        "some of the transactions landed, and `executions` shows which tokens were swept. Your share of the fee is "
+        "accounted for and paid out later, as for sweeps on V4, which `/v1` shows too."
     ),
     "TAGS": [
         {"name": "Sweeps", "description": "Find tokens, build a sweep, report its transaction, follow it."},

@@ -34,6 +34,7 @@ class ServiceStatus:
     min_slippage_bps: int = MIN_SLIPPAGE_BPS
     max_slippage_bps: int = MAX_SLIPPAGE_BPS
     authorization_ttl_seconds: int = field(default_factory=lambda: settings.AUTHORIZATION_TTL_SECONDS)
+    expiry_grace_seconds: int = field(default_factory=lambda: settings.SOLANA_EXPIRY_GRACE_SECONDS)
 
     first_check_seconds: int = field(default_factory=lambda: settings.FIRST_CHECK_SECONDS)
     backoff_factor: int = field(default_factory=lambda: settings.CHECK_BACKOFF_FACTOR)

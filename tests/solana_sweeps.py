@@ -139,6 +139,7 @@ class LocalSweep:
         BuiltTransaction.objects.create(
             execution=execution,
             last_valid_block_height=block.last_valid_height,
+            awaited_until_height=block.last_valid_height,
             fee_account=str(self.fee_account),
             instructions=[stored(one) for one in instructions],
         )

@@ -61,13 +61,23 @@ class SolanaUser:
 
     def sign(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
         """Sign a transaction of an answer."""
-        unsigned = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"]))
-        return VersionedTransaction(unsigned.message, [self.keypair])
+        return VersionedTransaction(_message(transaction), [self.keypair])
+
+    def sign_with_newest_blockhash(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
+        """Put the newest blockhash into a transaction of an answer, and sign that."""
+        given = _message(transaction)
+        message = MessageV0(
+            given.header,
+            given.account_keys,
+            self.cluster.bank.blocks.latest.blockhash,
+            given.instructions,
+            given.address_table_lookups,
+        )
+        return VersionedTransaction(message, [self.keypair])
 
     def sign_v1(self, transaction: Mapping[str, Any]) -> VersionedTransaction:
         """Rewrite a transaction of an answer in version 1, which has no lookup tables, and sign that."""
-        message = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"])).message
-        assert isinstance(message, MessageV0)
+        message = _message(transaction)
         keys = resolve(self.cluster.bank.account, message)
         writable = [key for i, key in enumerate(keys.static) if message.is_maybe_writable(i)] + keys.writable
         named = [AccountMeta(key, is_signer=key == self.key, is_writable=key in writable) for key in keys.all]
@@ -99,3 +109,10 @@ class SolanaUser:
     @property
     def lamports(self) -> int:
         return self.cluster.lamports(self.key)
+
+
+def _message(transaction: Mapping[str, Any]) -> MessageV0:
+    """Return what the user is asked to sign."""
+    message = VersionedTransaction.from_bytes(base64.b64decode(transaction["transaction"])).message
+    assert isinstance(message, MessageV0)
+    return message

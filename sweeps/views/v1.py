@@ -53,10 +53,11 @@ class SweepV1ViewSet(StoredSweepViewSet):
     )
     @idempotent
     def build(self, request: Request, answer: Answer) -> HttpResponse:
-        """Quote every token, and return transactions, which the user signs and sends within about a minute.
+        """Quote every token, and return transactions, which the user signs and sends before their blockhash expires.
 
-        All of them were simulated. They are found on chain, without confirm; the answer shows what they cost, which
-        accounts they create and close, and the rent of these. If they expire, build again.
+        That is about half a minute; put a fresh blockhash into them if the user takes longer. All of them were
+        simulated. They are found on chain, without confirm; the answer shows what they cost, which accounts they
+        create and close, and the rent of these. If prices have moved too far by then, they fail: build again.
         """
         body = SolanaBuildRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)

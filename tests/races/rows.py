@@ -65,7 +65,11 @@ def _store_offered(sweep: Sweep) -> None:
 def _store_executed(execution: Execution) -> None:
     SkippedToken.objects.create(execution=execution, booking_epoch=0, token=execution.tokens.get(), reason="dropped")
     BuiltTransaction.objects.create(
-        execution=execution, last_valid_block_height=1, fee_account=random_key(), instructions=[]
+        execution=execution,
+        last_valid_block_height=1,
+        awaited_until_height=1,
+        fee_account=random_key(),
+        instructions=[],
     )
     CancellationTransaction.objects.create(
         cancellation=Cancellation.objects.create(execution=execution),

@@ -174,7 +174,11 @@ def test_a_sweep_on_solana_is_shown_with_all_its_executions(
     tx = SweepTransactionFactory.create(sweep=sweep, execution=second, tx_hash=random_signature())
     for execution in sweep.executions.all():
         BuiltTransaction.objects.create(
-            execution=execution, last_valid_block_height=10**9, fee_account=random_key(), instructions=[]
+            execution=execution,
+            last_valid_block_height=10**9,
+            awaited_until_height=10**9,
+            fee_account=random_key(),
+            instructions=[],
         )
     text = ops.get(page(sweep)).content.decode()
     executions = [execution.execution_id for execution in sweep.executions.all()]

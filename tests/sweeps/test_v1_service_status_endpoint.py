@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from sweepapi.networks import Networks
@@ -22,7 +23,12 @@ def test_it_lists_the_cluster_and_the_limits_without_a_key(anonymous: Client, cl
     data = response.json()["data"]
     assert (data["version"], data["available"]) == ("v1", True)
     assert data["fees"] == {"totalFeeBps": 75, "bpsDenominator": 10_000, "hardCapBps": 300}
-    assert data["limits"] == {"maxTokens": 30, "minSlippageBps": 1, "maxSlippageBps": 5000}
+    assert data["limits"] == {
+        "maxTokens": 30,
+        "minSlippageBps": 1,
+        "maxSlippageBps": 5000,
+        "expiryGraceSeconds": settings.SOLANA_EXPIRY_GRACE_SECONDS,
+    }
     (shown,) = data["chains"]
     assert (shown["name"], shown["network"], shown["available"]) == ("solana", cluster.network, True)
     assert (shown["genesisHash"], shown["feeWallet"]) == (cluster.genesis_hash, str(cluster.fee_wallet))
@@ -33,6 +39,7 @@ def test_fees_limits_and_the_pace_of_the_indexer_are_those_of_v2(anonymous: Clie
     assert cluster.network
     v1, v2 = (anonymous.get(f"/{version}/status").json()["data"] for version in ("v1", "v2"))
     assert (v1["fees"], v1["indexer"]) == (v2["fees"], v2["indexer"])
+    v1["limits"].pop("expiryGraceSeconds")
     assert v1["limits"].items() < v2["limits"].items()
     assert [chain["name"] for chain in v2["chains"]] == ["local"]
 

@@ -18,9 +18,9 @@ class ReferenceSearch:
     key: Hashable
     reference: str
     built_at_slot: int
-    last_valid_height: int
+    awaited_until_height: int  # of a block: if it is not in this one or one below, the search has ended
     read_up_to: str  # a signature: it and everything older was read before; blank if nothing was
-    is_overdue: bool  # so late that a provider which still can't see the end of its validity must be behind
+    is_overdue: bool  # so late that a provider which has not reached that height must be behind
     executes: Callable[[Landed], bool] = field(compare=False)  # is it the one searched for, and did it succeed
 
     @property

@@ -71,7 +71,7 @@ def _read(pool: ProviderPool, provider: Provider, running: Sequence[Progress]) -
 
 def _prove(pool: ProviderPool, provider: Provider, head: ClusterHead, running: Sequence[Progress]) -> None:
     """Mark the searches that are proven to be over; read what only another provider listed."""
-    over = [one for one in running if one.search.is_overdue or head.final_height > one.search.last_valid_height]
+    over = [one for one in running if one.search.is_overdue or head.final_height > one.search.awaited_until_height]
     if not over:
         return
     listings = [replace(one.search.listing, limit=PAGE, min_context_slot=head.final_slot).call for one in over]
@@ -90,10 +90,10 @@ def _decide(one: Progress, head: ClusterHead, opinions: Sequence[tuple[ClusterHe
         {listed.signature: listed for _, page in pages for listed in page if listed.signature not in one.found}
     )
     proofs = [their_head for their_head, _ in whole if _reaches(one.search, their_head)]
-    is_over = head.final_height > one.search.last_valid_height  # the pages are of that block, or later
+    is_over = head.final_height > one.search.awaited_until_height  # the pages are of that block, or later
     one.is_expired = is_over and one.is_whole and len(proofs) >= required
 
 
 def _reaches(search: ReferenceSearch, head: ClusterHead) -> bool:
-    """Whether a provider has the blocks from the build to above the last one in which the transaction is valid."""
-    return head.first_slot <= search.built_at_slot and head.final_height > search.last_valid_height
+    """Whether a provider has the blocks from the build to above the last one in which the transaction is awaited."""
+    return head.first_slot <= search.built_at_slot and head.final_height > search.awaited_until_height

@@ -15,7 +15,9 @@ class BuiltTransaction(models.Model):
     """The transaction that the user was given for one execution."""
 
     execution = models.OneToOneField(Execution, on_delete=models.PROTECT, related_name="built")
-    last_valid_block_height = models.PositiveBigIntegerField()  # of its blockhash; it can't land in a higher block
+    last_valid_block_height = models.PositiveBigIntegerField()  # of the blockhash that it was given with
+    # A wallet may put in a newer blockhash, so only above this block is it called expired.
+    awaited_until_height = models.PositiveBigIntegerField()
     fee_account = AccountAddressField()  # the token account that is paid the fee
     # All but those of the compute budget, which wallets change: {program, accounts, data in base64}, in their order.
     instructions = models.JSONField()

@@ -40,5 +40,6 @@ class SolanaPresentation:
             label = f"Transaction {built.execution.position + 1}"
             yield f"{label}: reference", built.execution.execution_id
             yield f"{label}: last valid block height", str(built.last_valid_block_height)
+            yield f"{label}: awaited until block height", str(built.awaited_until_height)
             yield f"{label}: fee account", built.fee_account
             yield f"{label}: programs", ", ".join(dict.fromkeys(one["program"] for one in built.instructions))

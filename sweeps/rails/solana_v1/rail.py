@@ -44,9 +44,7 @@ class SolanaV1:
 
     def withdraw(self, _stored: StoredSweep) -> None:
         """Refuse: nothing on chain can invalidate a blockhash early."""
-        raise SweepNotCancellable(
-            "A sweep on Solana can't be cancelled; its transactions expire with their blockhash, within minutes."
-        )
+        raise SweepNotCancellable("A sweep on Solana can't be cancelled; its transactions expire with their blockhash.")
 
     def send_withdrawals(self, _registry: Networks) -> None:
         """There is nothing to send."""

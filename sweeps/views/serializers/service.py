@@ -24,15 +24,25 @@ class PlatformFeeSerializer(serializers.Serializer[Any]):
     )
 
 
-class SolanaLimitsSerializer(serializers.Serializer[Any]):
-    """The limits of a build on Solana, whose transactions expire with their blockhash."""
+class SharedLimitsSerializer(serializers.Serializer[Any]):
+    """The limits of a build on any network."""
 
     maxTokens = serializers.IntegerField(source="max_tokens")
     minSlippageBps = serializers.IntegerField(source="min_slippage_bps")
     maxSlippageBps = serializers.IntegerField(source="max_slippage_bps")
 
 
-class BuildLimitsSerializer(SolanaLimitsSerializer):
+class SolanaLimitsSerializer(SharedLimitsSerializer):
+    """The limits of a build on Solana, whose transactions expire with their blockhash."""
+
+    expiryGraceSeconds = serializers.IntegerField(
+        source="expiry_grace_seconds",
+        help_text="About how long a sweep is still awaited once its blockhash is too old, because a newer one may have "
+        "been put in; then it is called expired.",
+    )
+
+
+class BuildLimitsSerializer(SharedLimitsSerializer):
     """The limits of a build on an EVM chain."""
 
     authorizationTtlSeconds = serializers.IntegerField(source="authorization_ttl_seconds")

@@ -1,6 +1,7 @@
 """Issues a planned sweep on Solana: each transaction is an execution, known by its reference key. Nothing is signed."""
 
 import base64
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -58,11 +59,13 @@ def issue(
 def store(offered: Offered[SolanaIssued]) -> None:
     """Store what was composed for each execution."""
     planned = offered.issued.planned
+    grace_blocks = math.ceil(settings.SOLANA_EXPIRY_GRACE_SECONDS / planned.slot_seconds)
     executions = {execution.execution_id: execution for execution in offered.sweep.executions.all()}
     BuiltTransaction.objects.bulk_create(
         BuiltTransaction(
             execution=executions[str(transaction.packed.reference)],
             last_valid_block_height=transaction.last_valid_block_height,
+            awaited_until_height=transaction.last_valid_block_height + grace_blocks,
             fee_account=str(planned.fee_account),
             instructions=[_stored(instruction) for instruction in transaction.packed.instructions],
         )

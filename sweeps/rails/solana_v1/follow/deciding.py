@@ -93,7 +93,7 @@ def _searched(
 def _obstacle(execution: FollowedExecution, sighting: SearchSighting) -> str:
     if not sighting.is_whole:
         return "Not everything that names the reference key could be read yet."
-    if sighting.head.final_height > execution.last_valid_height:
+    if sighting.head.final_height > execution.awaited_until_height:
         return "Too few providers prove that the transaction can't land any more."
     return ""
 

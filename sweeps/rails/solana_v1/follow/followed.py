@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from django.conf import settings
+
 from sweepapi.fees import Split
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.landed.progress import ReferenceSearch
@@ -18,10 +20,15 @@ from sweeps.protocol.rail import FeeTerms
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.store.stored import StoredSweep
 
-# The deadline is an estimate. A provider that has not seen the end of the blockhash by then is far behind.
+# When a sweep ends is an estimate. A provider that has not seen the blocks until then by this much later is far behind.
 OVERDUE = timedelta(minutes=1)
 
 Tx = SweepTransaction.Status
+
+
+def ends_at(deadline: datetime) -> datetime:
+    """Return about when a sweep that did not land is called expired: after the grace for newer blockhashes."""
+    return deadline + timedelta(seconds=settings.SOLANA_EXPIRY_GRACE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class FollowedExecution:
     is_open: bool
     reference: str
     built_at_slot: int
-    last_valid_height: int
+    awaited_until_height: int
     fee_account: str
     instructions: tuple[LandedInstruction, ...]
     token_count: int
@@ -69,7 +76,7 @@ class FollowedSolanaSweep:
 
     def subjects(self, now: datetime) -> Iterator[Subject]:
         """Yield what to read: the executions that the cluster may still change."""
-        is_overdue = now > self.deadline + OVERDUE
+        is_overdue = now > ends_at(self.deadline) + OVERDUE
         return (self._subject(one, is_overdue=is_overdue) for one in self.executions if one.is_open)
 
     def _subject(self, execution: FollowedExecution, *, is_overdue: bool) -> Subject:
@@ -79,7 +86,7 @@ class FollowedSolanaSweep:
             key=execution.id,
             reference=execution.reference,
             built_at_slot=execution.built_at_slot,
-            last_valid_height=execution.last_valid_height,
+            awaited_until_height=execution.awaited_until_height,
             read_up_to=execution.search_cursor,
             is_overdue=is_overdue,
             executes=partial(self._is_executed_by, execution),
@@ -135,7 +142,7 @@ def _execution(stored: StoredSweep, execution: Execution, built: BuiltTransactio
         is_open=execution.closed_at is None,
         reference=execution.execution_id,
         built_at_slot=execution.built_at_height,
-        last_valid_height=built.last_valid_block_height,
+        awaited_until_height=built.awaited_until_height,
         fee_account=built.fee_account,
         instructions=tuple(
             LandedInstruction(one["program"], tuple(one["accounts"]), base64.b64decode(one["data"]))

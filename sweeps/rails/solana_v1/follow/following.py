@@ -13,7 +13,7 @@ from sweepapi.solana.landed.sightings import Sighting, read_sightings
 from sweeps import schedule
 from sweeps.models import Flag
 from sweeps.protocol.rail import SweepProgress, Verdict
-from sweeps.rails.solana_v1.follow.followed import FollowedSolanaSweep
+from sweeps.rails.solana_v1.follow.followed import FollowedSolanaSweep, ends_at
 
 # Beat runs a few seconds late, and a check is promised at least every 30 seconds.
 MAX_RECHECK_SECONDS = 20
@@ -47,11 +47,11 @@ def read(
 
 def next_check(progress: SweepProgress, _verdict: Verdict) -> datetime:
     """Return when to check again: within a few blocks while any can change something, and then ever more rarely."""
-    cluster = networks.current().cluster(progress.network)
-    changes_soon = progress.is_executed or Flag.REORGANISED in progress.flags or progress.now < progress.deadline
+    cluster, end = networks.current().cluster(progress.network), ends_at(progress.deadline)
+    changes_soon = progress.is_executed or Flag.REORGANISED in progress.flags or progress.now < end
     if changes_soon:
         return progress.now + timedelta(seconds=min(cluster.recheck_seconds, MAX_RECHECK_SECONDS))
-    return schedule.backed_off(progress.now, since=progress.deadline)
+    return schedule.backed_off(progress.now, since=end)
 
 
 def clock(_registry: Networks, _network: str) -> datetime | None:

@@ -35,6 +35,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("last_valid_block_height", models.PositiveBigIntegerField()),
+                ("awaited_until_height", models.PositiveBigIntegerField()),
                 ("fee_account", sweepapi.fields.AccountAddressField()),
                 ("instructions", models.JSONField()),
                 (

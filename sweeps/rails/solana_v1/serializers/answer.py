@@ -80,14 +80,16 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
 
     transaction = serializers.SerializerMethodField(
         help_text="A serialized v0 transaction in base64, with an empty signature in the place of the wallet's, which "
-        "is the only signer and pays the fees. The recent blockhash is in it."
+        "is the only signer and pays the fees. A recent blockhash is in it, which you may replace by a newer one "
+        "before the wallet signs."
     )
     reference = serializers.CharField(
         source="packed.reference", help_text="The key by which the service finds the transaction on chain."
     )
     lastValidBlockHeight = serializers.IntegerField(
         source="last_valid_block_height",
-        help_text="It can't land in a block of a greater height (`getBlockHeight`, which is not the slot).",
+        help_text="With the blockhash in it, it can't land in a block of a greater height (`getBlockHeight`, which is "
+        "not the slot).",
     )
     computeUnitLimit = serializers.IntegerField(source="unit_limit")
     networkFeeLamports = AmountOutputField(source="fee_lamports")
@@ -185,7 +187,8 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="issued.deadline",
-        help_text="About when the transactions can't land any more; the cluster decides by lastValidBlockHeight.",
+        help_text="About when the transactions can't land any more with their blockhash, at the slot time that the "
+        "cluster measured in the last minute; it decides by lastValidBlockHeight.",
     )
     tokens = SolanaTokenSerializer(source="planned.placed_tokens", many=True)
     skippedTokens = SolanaSkippedTokenSerializer(

@@ -46,7 +46,7 @@ def search_of(local: SolanaCluster, reference: str = "", **facts: Any) -> Refere
         "key": reference,
         "reference": reference or str(Keypair().pubkey()),
         "built_at_slot": block.slot,
-        "last_valid_height": block.last_valid_height,
+        "awaited_until_height": block.last_valid_height,
         "read_up_to": "",
         "is_overdue": False,
         "executes": lambda _landed: False,
@@ -85,7 +85,7 @@ def test_a_thousand_transactions_that_landed_take_25_requests_at_most(
     local: SolanaCluster, round_trips: list[list[str]]
 ) -> None:
     # Each takes a block here, so the first would expire.
-    searches = searches_of(local, last_valid_height=2**39, executes=lambda _landed: True)
+    searches = searches_of(local, awaited_until_height=2**39, executes=lambda _landed: True)
     land_all(local, searches)
     sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches)
     assert all(isinstance(one, SearchSighting) and len(one.found) == 1 and one.is_whole for one in sightings.values())
@@ -95,7 +95,7 @@ def test_a_thousand_transactions_that_landed_take_25_requests_at_most(
 def test_a_thousand_transactions_of_strangers_or_failed_ones_take_25_requests_at_most(
     local: SolanaCluster, round_trips: list[list[str]]
 ) -> None:
-    searches = searches_of(local, last_valid_height=2**39)
+    searches = searches_of(local, awaited_until_height=2**39)
     land_all(local, searches)
     local.finalize()
     sightings = read_sightings(pool_of(local, local.url, local.add_node()), searches)

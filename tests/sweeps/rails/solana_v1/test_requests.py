@@ -57,6 +57,7 @@ def store_open(cluster: SolanaCluster, partner: Partner) -> None:
         BuiltTransaction(
             execution=execution,
             last_valid_block_height=block.last_valid_height,
+            awaited_until_height=block.last_valid_height,
             fee_account=random_key(),
             instructions=[],
         )

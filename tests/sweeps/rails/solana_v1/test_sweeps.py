@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from spl.token.constants import WRAPPED_SOL_MINT
@@ -269,7 +270,7 @@ def test_a_provider_that_stopped_is_passed_over_once_a_sweep_is_overdue(sweep: L
     use_nodes(stopped, sweep.cluster.url, sweep.cluster.add_node())
     sweep.cluster.expire_blockhashes()
     assert the_worker_checks(sweep) == ("pending", True, []), "nothing says that it stopped"
-    sweep.row.deadline = timezone.now() - timedelta(minutes=2)
+    sweep.row.deadline = timezone.now() - timedelta(seconds=settings.SOLANA_EXPIRY_GRACE_SECONDS, minutes=2)
     sweep.row.save()
     the_worker_checks(sweep)
     assert the_worker_checks(sweep) == ("expired", False, [])
