@@ -187,8 +187,8 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="issued.deadline",
-        help_text="About when the transactions can't land any more with their blockhash, at the slot time that the "
-        "cluster measured in the last minute; it decides by lastValidBlockHeight.",
+        help_text="About when the transactions can't land any more with their blockhash, at the slot time of the last "
+        "minute; the cluster decides by lastValidBlockHeight.",
     )
     tokens = SolanaTokenSerializer(source="planned.placed_tokens", many=True)
     skippedTokens = SolanaSkippedTokenSerializer(
