@@ -54,7 +54,7 @@ PUBLIC_EVENTS = (
         "sweep.expired",
         lambda change: change.after == "expired" and change.closes,
         final=True,
-        sentence="The sweep was not executed in time, and can't be any more.",
+        sentence="The sweep was not executed in time, and can't be any more, except on Solana with a newer blockhash.",
         status="expired",
         number=1,
     ),

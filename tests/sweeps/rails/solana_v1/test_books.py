@@ -40,9 +40,9 @@ def repaired(user: SolanaUser, **named: Partner) -> list[Adoption]:
     return list(books.repair(networks.current(), user.cluster.network, compared(user).blocks, named=named, by="ops"))
 
 
-def executed(user: SolanaUser) -> Landed:
+def executed(user: SolanaUser, *, version: int = 0) -> Landed:
     """Build a sweep, and execute it in a final slot."""
-    (landed,) = user.send(user.build({user.hold(): 5 * DOLLAR}))
+    (landed,) = user.send(user.build({user.hold(): 5 * DOLLAR}), version=version)
     user.cluster.finalize()
     return landed
 
@@ -98,9 +98,10 @@ def test_it_is_adopted_with_its_output_in_sol(user: SolanaUser, partner: Partner
     assert problems(user) == []
 
 
-def test_it_is_the_same_as_the_sweep_that_was_lost(user: SolanaUser, partner: Partner) -> None:
+@pytest.mark.parametrize("version", [0, 1])
+def test_it_is_the_same_as_the_sweep_that_was_lost(user: SolanaUser, partner: Partner, version: int) -> None:
     with lost_commits():
-        landed = executed(user)
+        landed = executed(user, version=version)
         reconciliation.reconcile()
         before = Execution.objects.get()
     repaired(user, **{str(landed.signature): partner})
