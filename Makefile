@@ -223,16 +223,9 @@ $(AUDIT_READY): requirements/audit.txt
 	.venv-audit/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/audit.txt
 	touch $@
 
-$(NODE_READY): contracts/package-lock.json | $(PYTHON_READY)
-	cd contracts && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --legacy-peer-deps --no-audit --no-fund --loglevel=error
-	touch $@
-
-$(OPENAPI_READY): docs/openapi-tools/package-lock.json | $(PYTHON_READY)
-	cd docs/openapi-tools && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	touch $@
-
-$(TOKEN_LISTS_READY): lab/bench/deception/lists/package-lock.json | $(PYTHON_READY)
-	cd lab/bench/deception/lists && PATH="$(NODE_BIN):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+# Each folder's .npmrc has the options.
+%/node_modules/.ready: %/package-lock.json | $(PYTHON_READY)
+	cd $* && PATH="$(NODE_BIN):$$PATH" npm ci --loglevel=error
 	touch $@
 
 # Too large to commit; the tests compare its SHA-256 with the committed one.
