@@ -15,6 +15,7 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := contracts/node_modules/.ready
 OPENAPI_READY := docs/openapi-tools/node_modules/.ready
 TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
+SURFPOOL_READY := dev/surfpool/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
@@ -48,13 +49,13 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
 
-demo: $(CONTRACTS_READY) ## run sweeps on a local chain, from build to ledger, and check every step
+demo: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run sweeps on a local chain, from build to ledger, and check every step
 	@$(PY) -m dev demo
 
-rehearse-restore: $(CONTRACTS_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
+rehearse-restore: $(CONTRACTS_READY) $(SURFPOOL_READY) ## lose the database's last commits, restore a backup, repair the books; check every step
 	@$(PY) -m lab.restore
 
-dev: $(CONTRACTS_READY) ## run web, the loop, Celery, beat and a local chain until Ctrl-C; see var/dev/world.json
+dev: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run web, the loop, Celery, beat and a local chain until Ctrl-C; see var/dev/world.json
 	@$(PY) -m dev up
 
 # Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
@@ -79,7 +80,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.

@@ -85,7 +85,7 @@ def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.
   API keys   {running.api_keys[0]}
              {running.api_keys[1]}
   Chain      {local.rpc_url}
-  Solana     {cluster.rpc_url} (swap API {cluster.swap_api_url})
+  Solana     {cluster.rpc_url}, {cluster.ws_url} (swap API {cluster.swap_api_url})
   Users, tokens, contracts and private keys: {local.world_file}
   Logs: {local.folder}/*.log
 

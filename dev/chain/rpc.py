@@ -1,4 +1,4 @@
-"""JSON-RPC to the local node, in batches: deploying everything takes a handful of round trips."""
+"""JSON-RPC to a local node, in batches: deploying everything takes a handful of round trips."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,27 +22,33 @@ class Rpc:
 
     def call(self, method: str, *params: object) -> Any:  # noqa: ANN401 - a result has any JSON type
         """Return the result of one call; raises NodeError."""
-        return self.batch([(method, params)])[0]
+        # Not as a batch of one: surfpool takes no batches.
+        return _result(method, self._post(_request(0, method, params), what=method))
 
     def batch(self, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Any]:
         """Make many calls in order and return their results; raises NodeError if any of them fails."""
         results: list[Any] = []
         for start in range(0, len(calls), BATCH_SIZE):
-            results += self._post(calls[start : start + BATCH_SIZE])
+            part = calls[start : start + BATCH_SIZE]
+            requested = [_request(number, method, params) for number, (method, params) in enumerate(part)]
+            answers = sorted(self._post(requested, what=part[0][0]), key=lambda answer: answer["id"])
+            results += [_result(method, answer) for (method, _), answer in zip(part, answers, strict=True)]
         return results
 
-    def _post(self, calls: Sequence[tuple[str, Sequence[object]]]) -> list[Any]:
-        body = [
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
-            for number, (method, params) in enumerate(calls)
-        ]
+    def _post(self, body: object, *, what: str) -> Any:  # noqa: ANN401 - an answer, or a list of them
         try:
             response = self.session.post(self.url, json=body, timeout=TIMEOUT_SECONDS)
             response.raise_for_status()
         except requests.RequestException as error:
-            raise NodeError(f"{calls[0][0]}: {error}") from error
-        answers = sorted(response.json(), key=lambda answer: answer["id"])
-        for (method, _), answer in zip(calls, answers, strict=True):
-            if "error" in answer:
-                raise NodeError(f"{method}: {answer['error']}")
-        return [answer["result"] for answer in answers]
+            raise NodeError(f"{what}: {error}") from error
+        return response.json()
+
+
+def _request(number: int, method: str, params: Sequence[object]) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
+
+
+def _result(method: str, answer: dict[str, Any]) -> Any:  # noqa: ANN401 - a result has any JSON type
+    if "error" in answer:
+        raise NodeError(f"{method}: {answer['error']}")
+    return answer["result"]

@@ -142,7 +142,6 @@ def _check_fees(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None
 
 def _check_statement(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None:
     """Let the blocks become final, and check the line on the partner's statement."""
-    scene.rpc.call("dev_finalize")
     result.sweep = scene.wait_for(sweep["sweepId"], "open", value=False)
     final = {each["finality"] for each in result.sweep["transactions"]} == {"final"}
     result.check(final, "once its blocks are final, the sweep is closed")

@@ -1,4 +1,7 @@
-"""The local Solana cluster and its swap API, two programs of ours; the cluster makes a block every 0.21 seconds."""
+"""The local Solana cluster and its swap API.
+
+surfpool is a node for any client; our own cluster has only the methods of the service, and forks on demand.
+"""
 
 import json
 import sys
@@ -11,14 +14,15 @@ from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 
 from dev.chain.rpc import Rpc
+from dev.engines import surfpool
 from dev.keys import Keys
 from dev.ports import free_port
 from dev.processes.errors import NodeError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
-from dev.solana.bank import GENESIS_HASH
+from dev.solana.bank import GENESIS_HASH, Bank
 from dev.solana.clusters_file import CLUSTER, render
-from dev.solana.market import PRICES_MICRO_USD, lookup_table, mints
+from dev.solana.market import PRICES_MICRO_USD, accounts, lookup_table, mints, open_market
 from sweepapi.solana.cluster.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"
@@ -30,6 +34,8 @@ class LocalCluster:
     """A running cluster, and who has an account on it."""
 
     rpc_url: str
+    ws_url: str | None  # None: our own cluster has none
+    genesis_hash: str
     swap_api_url: str
     swap_api_key: str
     clusters_file: Path
@@ -56,8 +62,9 @@ class LocalCluster:
         """Return the cluster's part of world.json."""
         return {
             "rpcUrl": self.rpc_url,
+            "wsUrl": self.ws_url,
             "swapApiUrl": self.swap_api_url,
-            "genesisHash": str(GENESIS_HASH),
+            "genesisHash": self.genesis_hash,
             "mints": {
                 symbol: {"mint": str(mint), "decimals": decimals} for symbol, (mint, decimals) in mints().items()
             },
@@ -66,38 +73,76 @@ class LocalCluster:
         }
 
 
+@dataclass(frozen=True)
+class _Wallets:
+    """Who has accounts when a cluster starts."""
+
+    fee_wallet: Keypair
+    maker: Keypair
+    users: tuple[Keypair, ...]
+
+    @classmethod
+    def of(cls, keys: Keys) -> "_Wallets":
+        return cls(
+            fee_wallet=Keypair.from_base58_string(keys.solana_fee_wallet),
+            maker=Keypair.from_base58_string(keys.solana_maker),
+            users=tuple(Keypair.from_base58_string(key) for key in keys.solana_users),
+        )
+
+
 def start(supervisor: Supervisor, keys: Keys) -> LocalCluster:
-    """Start a cluster whose users have tokens, and its swap API; writes clusters.toml to the state folder."""
-    rpc, swap_port = Rpc(f"http://127.0.0.1:{free_port()}"), free_port()
-    clusters_file = supervisor.folder / CLUSTERS_FILE
-    clusters_file.write_text(render())
+    """Start surfpool with users who have tokens, and a swap API; writes clusters.toml to the state folder."""
+    wallets, bank, node = _Wallets.of(keys), Bank(), surfpool.start(supervisor)
+    open_market(
+        bank,
+        fee_wallet=wallets.fee_wallet.pubkey(),
+        maker=wallets.maker.pubkey(),
+        users=[user.pubkey() for user in wallets.users],
+    )
+    for key, account in accounts(bank):
+        node.set_account(key, account)
+    return _serve(supervisor, keys, node.rpc, ws_url=node.ws_url, genesis_hash=node.genesis_hash)
+
+
+def start_forking(supervisor: Supervisor, keys: Keys) -> LocalCluster:
+    """Do as ``start`` with our own cluster, which forks and ages on demand."""
+    rpc = Rpc(f"http://127.0.0.1:{free_port()}")
+    supervisor.start(_cluster_program(supervisor, rpc, _Wallets.of(keys)), ready=lambda: _answers(rpc))
+    return _serve(supervisor, keys, rpc, ws_url=None, genesis_hash=str(GENESIS_HASH))
+
+
+def _serve(supervisor: Supervisor, keys: Keys, rpc: Rpc, *, ws_url: str | None, genesis_hash: str) -> LocalCluster:
+    """Start the swap API of a cluster, and write what the service reads of both."""
+    wallets, swap_port, clusters_file = _Wallets.of(keys), free_port(), supervisor.folder / CLUSTERS_FILE
+    clusters_file.write_text(render(genesis_hash))
     cluster = LocalCluster(
         rpc_url=rpc.url,
+        ws_url=ws_url,
+        genesis_hash=genesis_hash,
         swap_api_url=f"http://127.0.0.1:{swap_port}",
         swap_api_key=keys.swap_api_key,
         clusters_file=clusters_file,
-        fee_wallet=Keypair.from_base58_string(keys.solana_fee_wallet),
-        users=tuple(Keypair.from_base58_string(key) for key in keys.solana_users),
+        fee_wallet=wallets.fee_wallet,
+        users=wallets.users,
         payout_wallets=tuple(Keypair.from_base58_string(key).pubkey() for key in keys.solana_partner_payouts),
     )
-    maker = Keypair.from_base58_string(keys.solana_maker)
-    supervisor.start(_cluster_program(supervisor, cluster, maker), ready=lambda: _answers(rpc))
+    maker_file = _write_maker(supervisor, rpc, wallets.maker)
     swap_api = Program(
         name="swap-api",
-        argv=[sys.executable, "-m", "dev.solana.swap_api", str(swap_port), str(_write_maker(supervisor, rpc, maker))],
+        argv=[sys.executable, "-m", "dev.solana.swap_api", str(swap_port), str(maker_file)],
         log=supervisor.folder / "swap-api.log",
     )
     supervisor.start(swap_api, ready=lambda: _listens(cluster.swap_api_url))
     return cluster
 
 
-def _cluster_program(supervisor: Supervisor, cluster: LocalCluster, maker: Keypair) -> Program:
-    wallets = ["--fee-wallet", str(cluster.fee_wallet.pubkey()), "--maker", str(maker.pubkey())]
-    for user in cluster.users:
-        wallets += ["--user", str(user.pubkey())]
+def _cluster_program(supervisor: Supervisor, rpc: Rpc, wallets: _Wallets) -> Program:
+    named = ["--fee-wallet", str(wallets.fee_wallet.pubkey()), "--maker", str(wallets.maker.pubkey())]
+    for user in wallets.users:
+        named += ["--user", str(user.pubkey())]
     return Program(
         name="solana",
-        argv=[sys.executable, "-m", "dev.solana", "--port", cluster.rpc_url.rpartition(":")[2], *wallets],
+        argv=[sys.executable, "-m", "dev.solana", "--port", rpc.url.rpartition(":")[2], *named],
         log=supervisor.folder / "solana.log",
     )
 

@@ -1,1 +1,4 @@
-"""A local Solana cluster: JSON-RPC over LiteSVM, which runs the real token programs but keeps no history."""
+"""A local Solana cluster that forks and ages on demand: JSON-RPC over LiteSVM, which itself keeps no history.
+
+It has the methods that the service calls; every other client uses surfpool.
+"""

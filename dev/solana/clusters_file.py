@@ -1,17 +1,16 @@
 """Renders the clusters file of the local cluster, as ``config/clusters.toml`` is for public clusters."""
 
-from dev.solana.bank import GENESIS_HASH
 from dev.solana.market import OUTPUTS, mints
 
 CLUSTER = "solana"
 
 
-def render() -> str:
+def render(genesis_hash: str) -> str:
     outputs = "".join(_output_token(symbol) for symbol in OUTPUTS)
     return f"""# The local cluster, written at every start.
 [clusters.{CLUSTER}]
 sandbox = true
-genesis_hash = "{GENESIS_HASH}"
+genesis_hash = "{genesis_hash}"
 native_symbol = "SOL"
 reference_token = "{mints()[OUTPUTS[0]][0]}"
 block_explorer_url = ""

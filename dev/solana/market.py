@@ -1,9 +1,11 @@
 """The tokens of the local cluster: their mints, their prices, and who has them when the cluster starts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from solders.account import Account
+from solders.address_lookup_table_account import ID as LOOKUP_TABLE_PROGRAM
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
 from solders.system_program import ID as SYSTEM_PROGRAM
@@ -17,7 +19,7 @@ from spl.token.constants import (
 
 from dev.solana.bank import Bank
 from dev.solana.extensions import Extension, metadata, metadata_pointer, transfer_fee
-from dev.solana.faucet import LAMPORTS_PER_SOL, Faucet
+from dev.solana.faucet import LAMPORTS_PER_SOL, METADATA_PROGRAM, Faucet
 
 USER_LAMPORTS = 10 * LAMPORTS_PER_SOL
 MAKER_LAMPORTS = 10_000 * LAMPORTS_PER_SOL  # each quote costs it the rent of an account
@@ -110,6 +112,12 @@ def open_market(bank: Bank, *, fee_wallet: Pubkey, maker: Pubkey, users: Sequenc
     named = [mint for mint, _ in mints().values()]
     programs = [SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID]
     faucet.create_lookup_table([*programs, *named, *fee_accounts, *maker_accounts], key=lookup_table())
+
+
+def accounts(bank: Bank) -> Iterator[tuple[Pubkey, Account]]:
+    """Yield the accounts of a market: of wallets, tokens, their names, and the lookup table."""
+    for owner in (SYSTEM_PROGRAM, TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID, METADATA_PROGRAM, LOOKUP_TABLE_PROGRAM):
+        yield from bank.svm.get_program_accounts(owner)
 
 
 def _keypair(name: str) -> Keypair:

@@ -31,9 +31,6 @@ class Params:
     def integer(self, index: int) -> int:
         return _integer(self._at(index), f"parameter {index}")
 
-    def flag(self, index: int) -> bool:
-        return _expect(self._at(index), bool, "boolean")
-
     def key(self, index: int) -> Pubkey:
         return public_key(self.text(index))
 

@@ -40,9 +40,7 @@ def bring_to_rest(scene: Scene) -> float:
     chain.mine()
     chain.warp(max(last + PAST_DEADLINE_SECONDS - chain.time(), 1))
     chain.mine(FINAL_DEPTH_BLOCKS + 1)
-    solana = Rpc(world.cluster.rpc_url)
-    solana.call("dev_expireBlockhashes")
-    solana.call("dev_finalize")
+    Rpc(world.cluster.rpc_url).call("dev_expireBlockhashes")
     if any(entry["kind"] == "failed_over" for entry in read(world.fleet.folder / JOURNAL)):
         scene.journal.add("repaired", printed=failover.repair(world, _unnamed(scene, promises)))
     began, polls, is_clean = time.monotonic(), 0, False

@@ -90,7 +90,7 @@ class ChaosWorld:
 def start(fleet: Fleet) -> ChaosWorld:
     """Start everything; returns when every API answers."""
     local = world.start(fleet, safe_depth_blocks=SAFE_DEPTH_BLOCKS)
-    cluster = solana.start(fleet, local.keys)
+    cluster = solana.start_forking(fleet, local.keys)
     providers = [f"http://127.0.0.1:{free_port()}" for _ in range(2 * PROVIDERS)]
     _launch_providers(fleet, providers, [local.rpc_url] * PROVIDERS + [cluster.rpc_url] * PROVIDERS)
     of_chain, of_cluster = providers[:PROVIDERS], providers[PROVIDERS:]

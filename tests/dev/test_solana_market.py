@@ -51,7 +51,7 @@ def test_each_user_has_four_tokens_to_sweep_an_empty_account_and_a_taxed_token(
 def test_the_fee_wallet_has_an_account_for_each_output_token(
     bank: Bank, wallets: dict[str, Pubkey], tmp_path: Path
 ) -> None:
-    (tmp_path / "clusters.toml").write_text(render())
+    (tmp_path / "clusters.toml").write_text(render(str(GENESIS_HASH)))
     cluster = load_clusters(tmp_path / "clusters.toml")[CLUSTER]
     assert cluster.genesis_hash == str(GENESIS_HASH)
     assert [token.symbol for token in cluster.output_tokens] == ["USDC", "SOL"]

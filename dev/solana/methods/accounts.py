@@ -42,11 +42,6 @@ def get_multiple_accounts(node: Node, params: Params) -> dict[str, Any]:
     return with_context(node.head_for(config), [encode_account(node.bank.account(key)) for key in keys])
 
 
-def get_balance(node: Node, params: Params) -> dict[str, Any]:
-    key, config = params.key(0), params.config(1, "commitment", "minContextSlot")
-    return with_context(node.head_for(config), node.bank.svm.get_balance(key) or 0)
-
-
 def get_token_accounts_by_owner(node: Node, params: Params) -> dict[str, Any]:
     """Return the token accounts of a wallet, either of a token program or of a mint."""
     owner, (name, wanted), config = params.key(0), _filter(params), params.config(2, *_OPTIONS)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from solders.hash import Hash
-
 from dev.solana.errors import BlockCleanedUpError, BlockNotAvailableError, InvalidParamsError, SlotSkippedError
 from dev.solana.history.blocks import BLOCKHASH_BLOCKS
 from dev.solana.node import Node, with_context
@@ -20,20 +18,8 @@ def get_genesis_hash(node: Node, _params: Params) -> str:
     return str(node.genesis_hash)
 
 
-def get_health(_node: Node, _params: Params) -> str:
-    return "ok"
-
-
-def get_version(_node: Node, _params: Params) -> dict[str, Any]:
-    return {"feature-set": 3640012085, "solana-core": "3.1.8"}
-
-
 def get_slot(node: Node, params: Params) -> int:
     return node.head_for(params.config(0, *_HEAD_OPTIONS)).slot
-
-
-def get_block_height(node: Node, params: Params) -> int:
-    return node.head_for(params.config(0, *_HEAD_OPTIONS)).height
 
 
 def get_epoch_info(node: Node, params: Params) -> dict[str, int]:
@@ -52,15 +38,6 @@ def get_epoch_info(node: Node, params: Params) -> dict[str, int]:
 def get_latest_blockhash(node: Node, params: Params) -> dict[str, Any]:
     head = node.head_for(params.config(0, *_HEAD_OPTIONS))
     return with_context(head, {"blockhash": str(head.blockhash), "lastValidBlockHeight": head.last_valid_height})
-
-
-def is_blockhash_valid(node: Node, params: Params) -> dict[str, Any]:
-    try:
-        blockhash = Hash.from_string(params.text(0))
-    except ValueError as error:
-        raise InvalidParamsError(f"Invalid param: {error}") from error
-    head = node.head_for(params.config(1, *_HEAD_OPTIONS))
-    return with_context(head, node.bank.is_recent(blockhash, head.height))
 
 
 def get_minimum_balance_for_rent_exemption(node: Node, params: Params) -> int:

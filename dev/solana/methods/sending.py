@@ -8,7 +8,6 @@ from solders.transaction import VersionedTransaction
 
 from dev.solana.bank import Bank
 from dev.solana.errors import InvalidParamsError, PreflightFailureError, SignatureVerificationError
-from dev.solana.faucet import Faucet
 from dev.solana.history.blocks import Block
 from dev.solana.history.outcome import Outcome
 from dev.solana.methods.accounts import encode_account
@@ -70,12 +69,6 @@ def send_transaction(node: Node, params: Params) -> str:
             raise PreflightFailureError(f"Transaction simulation failed: {_message(outcome.err)}", _describe(outcome))
     node.bank.send(transaction)
     return str(transaction.signatures[0])
-
-
-def request_airdrop(node: Node, params: Params) -> str:
-    recipient, lamports = params.key(0), params.integer(1)
-    params.config(2, "commitment", "recentBlockhash")
-    return str(Faucet(node.bank).give_lamports(recipient, lamports))
 
 
 def _decode(text: str, config: Config) -> VersionedTransaction:
