@@ -16,6 +16,7 @@ NODE_READY := contracts/node_modules/.ready
 OPENAPI_READY := docs/openapi-tools/node_modules/.ready
 TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
 SURFPOOL_READY := dev/surfpool/node_modules/.ready
+CLIENTS_READY := tests/solana_clients/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 CONTRACTS_READY := contracts/out/.ready
@@ -80,7 +81,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.

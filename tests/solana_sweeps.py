@@ -2,8 +2,10 @@
 
 import base64
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
 from solders.compute_budget import set_compute_unit_limit
 from solders.instruction import AccountMeta, Instruction
 from solders.keypair import Keypair
@@ -15,6 +17,7 @@ from spl.token import models
 from spl.token.constants import TOKEN_PROGRAM_ID, WRAPPED_SOL_MINT
 
 from dev.solana.history.records import Landed
+from indexer import checks
 from ledger.models import Settlement
 from sweeps.models import Execution, Sweep
 from sweeps.rails.solana_v1.models import BuiltTransaction
@@ -155,6 +158,13 @@ class LocalSweep:
             program_id=TOKEN_PROGRAM_ID, account=account, dest=self.user.pubkey(), owner=self.user.pubkey()
         )
         return token.close_account(params)
+
+
+def looked_at() -> Sweep:
+    """Have the worker check the only sweep."""
+    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
+    assert checks.check_due() == 1
+    return Sweep.objects.get()
 
 
 def marker(wallet: Pubkey, reference: Pubkey) -> Instruction:

@@ -1,17 +1,13 @@
 """What a build composed, sent by the user, is recognized and booked by the worker with what its simulation showed."""
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 from solders.pubkey import Pubkey
 
 from dev.solana.faucet import LAMPORTS_PER_SOL
-from indexer import checks
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
-from sweeps.models import Sweep
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
+from tests.solana_sweeps import looked_at
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
@@ -51,10 +47,3 @@ def test_a_sweep_that_was_built_and_sent_completes(
     assert sum(amounts.gross_output for amounts in booked) == int(built["estimatedOutput"]["gross"])
     user.cluster.finalize()
     assert not looked_at().is_open
-
-
-def looked_at() -> Sweep:
-    """Have the worker check the only sweep."""
-    Sweep.objects.update(next_check_at=timezone.now() - timedelta(minutes=1))
-    assert checks.check_due() == 1
-    return Sweep.objects.get()
