@@ -46,10 +46,12 @@ class SwapMarket:
     prices: dict[Pubkey, Price]
     lookup_tables: list[Pubkey]
 
-    def create_token(self, *, decimals: int = 6, micro_usd: int = MICRO, **mint: Any) -> Pubkey:
-        """Create a mint whose tokens the maker buys at this price."""
+    def create_token(
+        self, *, decimals: int = 6, micro_usd: int = MICRO, through: Pubkey | None = None, **mint: Any
+    ) -> Pubkey:
+        """Create a mint whose tokens the maker buys at this price, directly or through another token."""
         created = self.cluster.faucet.create_mint(decimals, **mint)
-        self.prices[created] = Price(decimals, micro_usd)
+        self.prices[created] = Price(decimals, micro_usd, through)
         return created
 
     def add_lookup_table(self) -> Pubkey:

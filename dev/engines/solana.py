@@ -12,6 +12,7 @@ from typing import Any
 import requests
 from solders.keypair import Keypair
 from solders.pubkey import Pubkey
+from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.chain.rpc import Rpc
 from dev.engines import surfpool
@@ -22,7 +23,7 @@ from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
 from dev.solana.bank import GENESIS_HASH, Bank
 from dev.solana.clusters_file import CLUSTER, render
-from dev.solana.market import PRICES_MICRO_USD, accounts, lookup_table, mints, open_market
+from dev.solana.market import PRICES_MICRO_USD, SOLD_THROUGH_SOL, accounts, lookup_table, mints, open_market
 from sweepapi.solana.cluster.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"
@@ -154,7 +155,11 @@ def _write_maker(supervisor: Supervisor, rpc: Rpc, maker: Keypair) -> Path:
         "makerKey": str(maker),
         "lookupTables": [str(lookup_table())],
         "prices": {
-            str(mint): {"decimals": decimals, "microUsd": PRICES_MICRO_USD[symbol]}
+            str(mint): {
+                "decimals": decimals,
+                "microUsd": PRICES_MICRO_USD[symbol],
+                "through": str(WRAPPED_SOL_MINT) if symbol in SOLD_THROUGH_SOL else None,
+            }
             for symbol, (mint, decimals) in mints().items()
         },
     }

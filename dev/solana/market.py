@@ -25,6 +25,7 @@ USER_LAMPORTS = 10 * LAMPORTS_PER_SOL
 MAKER_LAMPORTS = 10_000 * LAMPORTS_PER_SOL  # each quote costs it the rent of an account
 SOL_MICRO_USD = 150_000_000
 MAKER_UNITS = 10**15  # of each token, in its smallest unit: more than the maker can sell to all users
+SOLD_THROUGH_SOL = frozenset({"BONK"})  # by the maker, as routes of two steps
 OUTPUTS = ("USDC", "SOL")  # what sweeps can end in; the fee wallet has an account for each
 
 

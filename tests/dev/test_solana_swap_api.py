@@ -17,6 +17,7 @@ from spl.token.constants import TOKEN_2022_PROGRAM_ID, WRAPPED_SOL_MINT
 from dev.ports import free_port
 from dev.processes.waiting import wait_until
 from dev.solana.history.records import Landed
+from dev.solana.swap_api.maker import TWO_STEPS_ACCOUNTS
 from sweepapi import networks
 from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiQuote
 from tests.solana_cluster import SolanaCluster
@@ -87,6 +88,28 @@ def test_a_quote_without_a_platform_fee_pays_the_taker_everything(
     quote = quote_of(replace(request_of(cluster, taker, mint), platform_fee_bps=0))
     execute(cluster, taker, quote)
     assert cluster.token_balance(taker.pubkey(), cluster.usdc) == quote.out_amount == AMOUNT
+
+
+def test_a_route_through_another_token_never_gives_it_to_the_taker(
+    cluster: SolanaCluster, swap_api: SwapMarket, taker: Keypair
+) -> None:
+    mint = swap_api.create_token(through=WRAPPED_SOL_MINT)
+    cluster.faucet.give_tokens(taker.pubkey(), mint, AMOUNT)
+    stock = cluster.token_balance(swap_api.maker.key, WRAPPED_SOL_MINT)
+    quote = quote_of(request_of(cluster, taker, mint))
+    assert quote.labels == ("Local maker", "Local maker")
+    execute(cluster, taker, quote)
+    assert cluster.token_balance(taker.pubkey(), cluster.usdc) == quote.out_amount == AMOUNT - 15_000
+    assert cluster.token_balance(taker.pubkey(), WRAPPED_SOL_MINT) == 0
+    assert cluster.token_balance(swap_api.maker.key, WRAPPED_SOL_MINT) == stock
+
+
+def test_a_route_of_few_accounts_is_direct(cluster: SolanaCluster, swap_api: SwapMarket, taker: Keypair) -> None:
+    request = request_of(cluster, taker, swap_api.create_token(through=WRAPPED_SOL_MINT))
+    most = len({account.pubkey for one in instructions_of(quote_of(request))[1:] for account in one.accounts})
+    assert most + 1 <= TWO_STEPS_ACCOUNTS
+    direct = quote_of(replace(request, max_accounts=TWO_STEPS_ACCOUNTS - 1))
+    assert direct.labels == ("Local maker",)
 
 
 def test_a_taker_who_buys_sol_receives_it_unwrapped(
@@ -162,7 +185,7 @@ def test_it_runs_as_a_process(cluster: SolanaCluster, swap_api: SwapMarket, take
         "rpcUrl": cluster.url,
         "makerKey": str(swap_api.maker.keypair),
         "prices": {
-            str(key): {"decimals": price.decimals, "microUsd": price.micro_usd}
+            str(key): {"decimals": price.decimals, "microUsd": price.micro_usd, "through": None}
             for key, price in swap_api.prices.items()
         },
         "lookupTables": [],

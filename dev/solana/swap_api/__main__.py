@@ -25,7 +25,11 @@ def _maker(facts: dict[str, Any]) -> Maker:
         rpc=Rpc(facts["rpcUrl"]),
         keypair=Keypair.from_base58_string(facts["makerKey"]),
         prices={
-            Pubkey.from_string(mint): Price(decimals=price["decimals"], micro_usd=price["microUsd"])
+            Pubkey.from_string(mint): Price(
+                decimals=price["decimals"],
+                micro_usd=price["microUsd"],
+                through=Pubkey.from_string(price["through"]) if price["through"] else None,
+            )
             for mint, price in facts["prices"].items()
         },
         lookup_tables=tuple(Pubkey.from_string(table) for table in facts["lookupTables"]),

@@ -3,6 +3,7 @@
 import base64
 import time
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from solders.compute_budget import set_compute_unit_price
@@ -10,7 +11,7 @@ from solders.hash import Hash
 from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
-from dev.solana.swap_api.deal import Deal
+from dev.solana.swap_api.deal import Deal, Mint
 from dev.solana.swap_api.orders import BPS
 
 LABEL = "Local maker"
@@ -29,7 +30,7 @@ def build_answer(
         "swapMode": "ExactIn",
         "slippageBps": deal.order.slippage_bps,
         "priceImpactPct": PRICE_IMPACT,
-        "routePlan": [_step(deal)],
+        "routePlan": _steps(deal),
         "computeBudgetInstructions": [instruction(set_compute_unit_price(UNIT_PRICE_MICRO_LAMPORTS))],
         "setupInstructions": [instruction(each) for each in deal.setup()],
         "swapInstruction": instruction(deal.swap()),
@@ -61,8 +62,22 @@ def _amounts(deal: Deal) -> dict[str, str]:
     }
 
 
-def _step(deal: Deal) -> dict[str, Any]:
-    swap = {"ammKey": str(deal.maker), "label": LABEL, **_amounts(deal), "outAmount": str(deal.gross)}
+def _steps(deal: Deal) -> list[dict[str, Any]]:
+    """Return the steps of the route, each of everything that the one before it bought."""
+    between = [] if deal.between is None else [(deal.between.mint, deal.between.amount)]
+    held = [(deal.sold, deal.order.amount), *between, (deal.bought, deal.gross)]
+    return [_step(deal.maker, sold, bought) for sold, bought in pairwise(held)]
+
+
+def _step(maker: Pubkey, sold: tuple[Mint, int], bought: tuple[Mint, int]) -> dict[str, Any]:
+    swap = {
+        "ammKey": str(maker),
+        "label": LABEL,
+        "inputMint": str(sold[0].key),
+        "outputMint": str(bought[0].key),
+        "inAmount": str(sold[1]),
+        "outAmount": str(bought[1]),
+    }
     return {"swapInfo": swap, "percent": 100, "bps": BPS}
 
 

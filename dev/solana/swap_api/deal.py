@@ -43,11 +43,19 @@ class Mint:
 
 
 @dataclass(frozen=True)
+class Between:
+    """What a route of two steps buys with the first and sells with the second."""
+
+    mint: Mint
+    amount: int
+
+
+@dataclass(frozen=True)
 class Deal:
     """An order at the maker's price.
 
-    ``stash`` owns the account that holds the output: a key made for this quote alone, so that no other quote can spend
-    its tokens.
+    ``stash`` owns the accounts that hold the output, and what is between: a key made for this quote alone, so that no
+    other quote can spend its tokens. The taker never has what is between.
     """
 
     order: Order
@@ -56,6 +64,7 @@ class Deal:
     sold: Mint  # by the taker
     bought: Mint
     gross: int  # that the maker pays: to the taker, and the platform fee
+    between: Between | None = None
 
     @property
     def fee(self) -> int:
@@ -71,23 +80,24 @@ class Deal:
         """What the taker receives at least, rounded as Jupiter rounds it."""
         return self.net - self.net * self.order.slippage_bps // BPS
 
-    @property
-    def _stashed(self) -> Pubkey:
-        return self.bought.account_of(self.stash)
-
     def preparation(self) -> list[Instruction]:
         """Return what the maker and the stash sign before the quote is sent."""
-        taker = ApproveParams(
-            program_id=self.bought.program,
-            source=self._stashed,
-            delegate=self.order.taker,
-            owner=self.stash,
-            amount=self.gross,
-        )
+        between = [] if self.between is None else self._stashing(self.between.mint, self.between.amount)
         return [
             self.sold.create_account(self.maker, self.maker),
-            self.bought.create_account(self.maker, self.stash),
-            self.bought.transfer(self.bought.account_of(self.maker), self._stashed, self.maker, self.gross),
+            *between,
+            *self._stashing(self.bought, self.gross),
+        ]
+
+    def _stashing(self, mint: Mint, amount: int) -> list[Instruction]:
+        """Return what puts tokens of the maker aside, for the taker to move."""
+        stashed = mint.account_of(self.stash)
+        taker = ApproveParams(
+            program_id=mint.program, source=stashed, delegate=self.order.taker, owner=self.stash, amount=amount
+        )
+        return [
+            mint.create_account(self.maker, self.stash),
+            mint.transfer(mint.account_of(self.maker), stashed, self.maker, amount),
             token.approve(taker),
         ]
 
@@ -104,7 +114,13 @@ class Deal:
         payments = [(self.bought.account_of(taker), self.net)]
         if self.order.fee_account is not None and self.fee:
             payments.append((self.order.fee_account, self.fee))
-        return [self.bought.transfer(self._stashed, recipient, taker, amount) for recipient, amount in payments]
+        stashed = self.bought.account_of(self.stash)
+        paid = [self.bought.transfer(stashed, recipient, taker, amount) for recipient, amount in payments]
+        return paid if self.between is None else [self._step_between(self.between), *paid]
+
+    def _step_between(self, between: Between) -> Instruction:
+        stashed, received = between.mint.account_of(self.stash), between.mint.account_of(self.maker)
+        return between.mint.transfer(stashed, received, self.order.taker, between.amount)
 
     def cleanup(self) -> Instruction | None:
         """Return what turns wrapped SOL into SOL, if the taker buys it and did not ask for the wrapped form."""

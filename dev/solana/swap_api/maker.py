@@ -15,10 +15,11 @@ from spl.token.constants import WRAPPED_SOL_MINT
 
 from dev.chain.rpc import Rpc
 from dev.solana.swap_api import answers
-from dev.solana.swap_api.deal import Deal, Mint
+from dev.solana.swap_api.deal import Between, Deal, Mint
 from dev.solana.swap_api.orders import Order, RefusedError
 
 BASE64 = {"encoding": "base64", "commitment": "confirmed"}
+TWO_STEPS_ACCOUNTS = 16  # of a route with a token between
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Price:
 
     decimals: int
     micro_usd: int
+    through: Pubkey | None = None  # the token through which it is sold, if the route may have the accounts
 
 
 @dataclass(frozen=True)
@@ -46,35 +48,45 @@ class Maker:
         """Return the answer to an order; raises ``RefusedError`` if the maker does not fill it."""
         if order.input_mint == WRAPPED_SOL_MINT and order.wraps_sol:
             raise RefusedError("The maker does not wrap SOL")
-        gross = self._gross(order)
-        sold, bought = self._mints(order)
-        stash = Keypair()
-        deal = Deal(order=order, maker=self.key, stash=stash.pubkey(), sold=sold, bought=bought, gross=gross)
+        gross, stash = self._worth(order.amount, order.input_mint, order.output_mint), Keypair()
+        sold, bought, between = self._mints(order)
+        deal = Deal(
+            order=order, maker=self.key, stash=stash.pubkey(), sold=sold, bought=bought, gross=gross, between=between
+        )
         if deal.net == 0:
             raise RefusedError("The amount is too small")
         latest = self.rpc.call("getLatestBlockhash", {"commitment": "confirmed"})["value"]
         self._land(deal, stash, Hash.from_string(latest["blockhash"]))
         return answers.build_answer(deal, self._tables(), latest)
 
-    def _gross(self, order: Order) -> int:
-        sold, bought = self.prices.get(order.input_mint), self.prices.get(order.output_mint)
+    def _worth(self, amount: int, sold_mint: Pubkey, bought_mint: Pubkey) -> int:
+        """Return the amount of another token that is worth this one; raises if either has no price."""
+        sold, bought = self.prices.get(sold_mint), self.prices.get(bought_mint)
         if sold is None or bought is None:
             raise RefusedError("No routes found")
-        gross: int
-        gross = order.amount * sold.micro_usd * 10**bought.decimals // (bought.micro_usd * 10**sold.decimals)
-        return gross
+        worth: int
+        worth = amount * sold.micro_usd * 10**bought.decimals // (bought.micro_usd * 10**sold.decimals)
+        return worth
 
-    def _mints(self, order: Order) -> tuple[Mint, Mint]:
+    def _mints(self, order: Order) -> tuple[Mint, Mint, Between | None]:
         """Return the mints of an order, with their token programs; raises if it can't be paid its fee."""
-        keys = [order.input_mint, order.output_mint, *([order.fee_account] if order.fee_account else [])]
-        sold, bought, *fee_account = self._accounts(keys)
-        if fee_account and (fee_account[0] is None or _data(fee_account[0])[:32] != bytes(order.output_mint)):
+        through = self._through(order)
+        wanted = [order.input_mint, order.output_mint, *([through] if through else [])]
+        found = self._accounts([*wanted, *([order.fee_account] if order.fee_account else [])])
+        if order.fee_account and (found[-1] is None or _data(found[-1])[:32] != bytes(order.output_mint)):
             raise RefusedError("feeAccount is not a token account of outputMint")
-        if sold is None or bought is None:
-            raise RefusedError("No such mint")
-        return self._mint(order.input_mint, sold), self._mint(order.output_mint, bought)
+        sold, bought, *rest = [self._mint(key, account) for key, account in zip(wanted, found, strict=False)]
+        amount = 0 if through is None else self._worth(order.amount, order.input_mint, through)
+        return sold, bought, Between(rest[0], amount) if rest else None
 
-    def _mint(self, key: Pubkey, account: dict[str, Any]) -> Mint:
+    def _through(self, order: Order) -> Pubkey | None:
+        through = self.prices[order.input_mint].through
+        is_short = order.max_accounts < TWO_STEPS_ACCOUNTS or through == order.output_mint
+        return None if is_short else through
+
+    def _mint(self, key: Pubkey, account: dict[str, Any] | None) -> Mint:
+        if account is None:
+            raise RefusedError("No such mint")
         return Mint(key, self.prices[key].decimals, Pubkey.from_string(account["owner"]))
 
     def _tables(self) -> dict[Pubkey, list[Pubkey]]:
@@ -91,7 +103,7 @@ class Maker:
         message = MessageV0.try_compile(self.key, deal.preparation(), [], blockhash)
         transaction = VersionedTransaction(message, [self.keypair, stash])
         encoded = base64.b64encode(bytes(transaction)).decode()
-        # The local cluster executes a transaction before it answers; its preflight refuses one that would fail.
+        # Both local clusters execute a transaction before they answer; their preflight refuses one that would fail.
         self.rpc.call("sendTransaction", encoded, {"encoding": "base64", "preflightCommitment": "confirmed"})
 
 

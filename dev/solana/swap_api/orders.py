@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 
 BPS = 10_000
+MOST_ACCOUNTS = 64
 
 
 class RefusedError(Exception):
@@ -24,6 +25,7 @@ class Order:
     platform_fee_bps: int = 0
     fee_account: Pubkey | None = None  # None without a platform fee
     wraps_sol: bool = True  # and unwraps it
+    max_accounts: int = MOST_ACCOUNTS  # of the route
 
 
 def order_of(query: Mapping[str, str]) -> Order:
@@ -38,6 +40,7 @@ def order_of(query: Mapping[str, str]) -> Order:
             platform_fee_bps=int(query.get("platformFeeBps", 0)),
             fee_account=Pubkey.from_string(query["feeAccount"]) if "feeAccount" in query else None,
             wraps_sol=query.get("wrapAndUnwrapSol", "true") == "true",
+            max_accounts=int(query.get("maxAccounts", MOST_ACCOUNTS)),
         )
     except KeyError as error:
         raise RefusedError(f"{error.args[0]} is missing") from error
@@ -54,5 +57,7 @@ def _check(order: Order) -> None:
         raise RefusedError("Invalid amount")
     if not (0 <= order.slippage_bps <= BPS and 0 <= order.platform_fee_bps <= BPS):
         raise RefusedError("Basis points must be between 0 and 10000")
+    if not 1 <= order.max_accounts <= MOST_ACCOUNTS:
+        raise RefusedError(f"maxAccounts must be between 1 and {MOST_ACCOUNTS}")
     if order.platform_fee_bps and order.fee_account is None:
         raise RefusedError("feeAccount is required with a platform fee")
