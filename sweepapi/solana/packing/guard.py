@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
-from spl.token.instructions import transfer_checked
-from spl.token.models import TransferCheckedParams
+from spl.token.instructions import close_account, transfer_checked
+from spl.token.models import CloseAccountParams, TransferCheckedParams
 
 from sweepapi.solana.encoding.accounts import MAX_AMOUNT
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, WRAPPED_SOL, associated_account
@@ -37,6 +37,14 @@ class Output:
     def is_unwrapped(self) -> bool:
         """Whether each transaction ends with closing the account, so that the next one finds nothing in it."""
         return self.mint == WRAPPED_SOL
+
+    @property
+    def unwrapping(self) -> Instruction:
+        """Return what closes the account, by which the wallet receives SOL."""
+        account = associated_account(self.wallet, self.mint, self.program)
+        return close_account(
+            CloseAccountParams(program_id=self.program, account=account, dest=self.wallet, owner=self.wallet)
+        )
 
     def guard(self, minimum: int, reference: Pubkey) -> Instruction:
         """Return the guard of a transaction, which also names the reference, by which the transaction is found."""

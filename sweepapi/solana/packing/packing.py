@@ -111,8 +111,10 @@ class _Composer:
         legs = [self._legs[position] for position in ordered]
         sales = [instruction for leg in legs for instruction in leg.instructions]
         guard = self._output.guard(sum(leg.minimum for leg in legs), reference)
-        # What is unwrapped leaves the account that the guard looks at, so that is done once, after all legs.
-        cleanups = _distinct(leg.cleanup for leg in legs if leg.cleanup is not None)
+        # What is unwrapped leaves the account that the guard looks at, so that is done once, after all legs. The swap
+        # API need not name it.
+        named = _distinct(leg.cleanup for leg in legs if leg.cleanup is not None)
+        cleanups = [self._output.unwrapping] if self._output.is_unwrapped else named
         closings = [leg.closing for leg in legs if leg.closing is not None]
         return Packed(
             wallet=self._output.wallet,

@@ -85,14 +85,21 @@ def test_a_transaction_starts_with_its_budget_and_guards_its_minimum_between_the
     assert programs[:3] == [COMPUTE_BUDGET, COMPUTE_BUDGET, CREATE.program_id]
 
 
-def test_sol_is_unwrapped_once_after_the_guard() -> None:
-    legs = [leg(CREATE, swap([WRAPPED], data), cleanup=close(WRAPPED)) for data in (b"1", b"2")]
+@pytest.mark.parametrize("named", [[True, True], [True, False], [False, False]])
+@pytest.mark.parametrize("ends_in_sol", [True, False])
+def test_sol_is_unwrapped_once_after_the_guard(*, named: list[bool], ends_in_sol: bool) -> None:
+    output = replace(OUTPUT, mint=WRAPPED_SOL) if ends_in_sol else OUTPUT
+    legs = [
+        leg(CREATE, swap([WRAPPED], data), cleanup=close(WRAPPED) if is_named else None)
+        for data, is_named in zip((b"1", b"2"), named, strict=True)
+    ]
 
-    [packed] = pack(OUTPUT, legs, extra_closings=[])
+    [packed] = pack(output, legs, extra_closings=[])
 
-    guard = OUTPUT.guard(2 * MINIMUM, packed.reference)
+    guard = output.guard(2 * MINIMUM, packed.reference)
     swaps = [swap([WRAPPED], data) for data in (b"1", b"2")]
-    assert list(packed.instructions) == [CREATE, *swaps, guard, close(WRAPPED)]
+    unwraps = [close(WRAPPED)] if ends_in_sol or any(named) else []
+    assert list(packed.instructions) == [CREATE, *swaps, guard, *unwraps]
 
 
 def test_an_account_that_another_transaction_uses_is_not_closed() -> None:
