@@ -30,8 +30,8 @@ def parsed(body: bytes) -> dict[str, Any]:
 
 
 def no_quote(answer: dict[str, Any]) -> NoQuote:
-    """Return why there is no swap, as the swap API says it."""
-    return NoQuote(fields.text(answer.get("error"), "error", MAX_REASON_CHARACTERS))
+    """Return why there is no swap, as the swap API says it, if it does."""
+    return NoQuote(fields.text(answer.get("error", ""), "error", MAX_REASON_CHARACTERS))
 
 
 def quote(answer: dict[str, Any], request: QuoteRequest) -> SwapApiQuote:
