@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 VECTORS = Path(__file__).parent / "vectors"
 DOCUMENT: dict[str, Any] = yaml.safe_load((VECTORS / "swap_api.openapi.yaml").read_text(encoding="utf-8"))
+FACTS: dict[str, Any] = yaml.safe_load((VECTORS / "swap_api.facts.yaml").read_text(encoding="utf-8"))  # Jupiter's
 BUILD: dict[str, Any] = DOCUMENT["paths"]["/build"]["get"]
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]*")
 

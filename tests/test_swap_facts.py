@@ -4,11 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.swap_document import BUILD, VECTORS, resolved
-
-FACTS = yaml.safe_load((VECTORS / "swap_api.facts.yaml").read_text(encoding="utf-8"))
+from tests.swap_document import BUILD, FACTS, resolved
 
 
 def types_of(schema: dict[str, Any]) -> set[str]:
