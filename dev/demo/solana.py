@@ -100,12 +100,12 @@ def four_tokens_on_solana(context: Context, result: StepResult) -> None:
 
 
 def _discover(scene: Scene, result: StepResult) -> list[dict[str, Any]]:
-    """Look at the wallet; returns the tokens that can be swept."""
+    """Look at the wallet; returns the tokens that lose nothing on the way."""
     look = scene.api.discover(scene.wallet.address, scene.usdc)
-    sellable = [token for token in look["tokens"] if token["routable"]]
-    result.check(len(sellable) == SELLABLE_TOKENS, "discover offers the four tokens that can be swept")
-    refused = {token["symbol"]: token["reason"] for token in look["tokens"] if not token["routable"]}
-    result.check(refused == {"TAXD": "transfer_fee"}, "it refuses the token that taxes transfers, and says why")
+    sellable = [token for token in look["tokens"] if token["verdict"] == "sellable"]
+    result.check(len(sellable) == SELLABLE_TOKENS, "discover offers the four tokens that lose nothing on the way")
+    others = {token["symbol"]: (token["verdict"], token["reason"]) for token in look["tokens"] if token not in sellable}
+    result.check(others == {"TAXD": ("taxed", "transfer_fee")}, "it says of the fifth that it taxes transfers")
     result.check(len(look["emptyAccounts"]) == 1, "it names the empty account and the rent that closing it gives back")
     return sellable
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+TAX = "It keeps {} basis points of what is transferred."
+
 
 class TokenVerdict(StrEnum):
     """Whether a token is worth sweeping."""
@@ -34,6 +36,11 @@ class ExplainedVerdict:
     verdict: TokenVerdict
     reason: str | None = None  # a stable code
     message: str | None = None
+
+
+def taxed(tax_bps: int) -> ExplainedVerdict:
+    """Return the verdict on a token that is sellable, and keeps this part of transfers."""
+    return ExplainedVerdict(TokenVerdict.TAXED, "transfer_fee", TAX.format(tax_bps))
 
 
 SELLABLE = ExplainedVerdict(TokenVerdict.SELLABLE)

@@ -22,10 +22,6 @@ class TransferFee:
     maximum: int
     bps: int
 
-    @property
-    def is_charged(self) -> bool:
-        return self.maximum > 0 and self.bps > 0
-
 
 @dataclass(frozen=True)
 class Mint:
@@ -46,12 +42,13 @@ class Mint:
         """Whether only one token of it exists, as of a collectible."""
         return self.decimals == 0 and self.supply == 1
 
-    def charges_fee(self, epoch: int) -> bool:
-        """Whether a transfer in this epoch, or in a later one as announced, costs a fee."""
+    def transfer_tax_bps(self, epoch: int) -> int:
+        """Return what it keeps of a transfer in this epoch; less of one for which that exceeds its highest fee."""
         older, newer = self.older_fee, self.newer_fee
         if older is None or newer is None:
-            return False
-        return newer.is_charged or (epoch < newer.epoch and older.is_charged)
+            return 0
+        fee = newer if epoch >= newer.epoch else older
+        return fee.bps if fee.maximum > 0 else 0
 
 
 def mint(account: ClusterAccount) -> Mint | None:

@@ -11,7 +11,7 @@ from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweepapi.evm.worth.left_out import PROBLEMS, TAKES_OTHERS
 from sweepapi.worth.left_out import SIMULATION_FAILED, uneconomic
-from sweeps.protocol.verdicts import SELLABLE, ExplainedVerdict, TokenVerdict
+from sweeps.protocol.verdicts import SELLABLE, ExplainedVerdict, TokenVerdict, taxed
 from sweeps.rails.evm.build.stages import EvmSimulated
 from sweeps.rails.evm.discover.found import TokenNote
 
@@ -21,7 +21,6 @@ DECEPTIONS = {
     Deception.MIXED_SCRIPTS: "Its name mixes the letters of several scripts.",
     Deception.LINK: "Its name contains a link.",
 }
-TAX = "It keeps {} basis points of what is transferred."
 
 
 def deceptive(chain: Chain, token: str, facts: TokenFacts) -> ExplainedVerdict | None:
@@ -63,4 +62,4 @@ def of_sale(sale: EvmSimulated) -> ExplainedVerdict:
     if worthless is not None:
         return ExplainedVerdict(TokenVerdict.UNECONOMIC, worthless.reason, worthless.message)
     tax_bps = sale.tokens[0].economics.transfer_tax_bps
-    return ExplainedVerdict(TokenVerdict.TAXED, "transfer_fee", TAX.format(tax_bps)) if tax_bps else SELLABLE
+    return taxed(tax_bps) if tax_bps else SELLABLE

@@ -19,7 +19,6 @@ UNKNOWN_MINT = Obstacle("unknown_mint", "This is not the mint of a token.")
 FROZEN = Obstacle("frozen", "The token's issuer froze the wallet's account.")
 PAUSED = Obstacle("paused", "The token's issuer paused its transfers.")
 NON_TRANSFERABLE = Obstacle("non_transferable", "The token can't be transferred.")
-TRANSFER_FEE = Obstacle("transfer_fee", "The token charges a fee on transfer, so no output can be guaranteed.")
 TRANSFER_HOOK = Obstacle("transfer_hook", "The token calls another program on each transfer.")
 NOT_ASSOCIATED = Obstacle("not_associated", "Swaps take from the wallet's associated token account only.")
 REFUSES_PROGRAMS = Obstacle("refuses_programs", "The wallet forbids programs to transfer from this account.")
@@ -46,17 +45,16 @@ _VERDICTS = {
 }
 
 
-def verdict_on(obstacle: Obstacle | None) -> TokenVerdict | None:
+def verdict_on(obstacle: Obstacle) -> TokenVerdict | None:
     """Return the verdict on a token with this obstacle; None if it was not decided, or is the output itself."""
-    return TokenVerdict.SELLABLE if obstacle is None else _VERDICTS.get(obstacle, TokenVerdict.UNSELLABLE)
+    return _VERDICTS.get(obstacle, TokenVerdict.UNSELLABLE)
 
 
-def of_mint(mint: Mint, *, epoch: int) -> Obstacle | None:
+def of_mint(mint: Mint) -> Obstacle | None:
     """Return what keeps every wallet from selling a token, or None."""
     found = {
         NON_TRANSFERABLE: mint.is_non_transferable,
         TRANSFER_HOOK: mint.transfer_hook is not None,
-        TRANSFER_FEE: mint.charges_fee(epoch),
         PAUSED: mint.is_paused,
     }
     return next((obstacle for obstacle, is_met in found.items() if is_met), None)

@@ -92,5 +92,6 @@ def _token(one: Sellable, quote: SwapApiQuote, facts: ClusterFacts, rates: CoinR
         min_output=minimum,
         holding=one.holding,
         quote=quote,
+        transfer_tax_bps=one.mint.transfer_tax_bps(facts.epoch),
         economics=leg_economics(QuotedLeg(expected, minimum, quote.price_impact_bps), rates, fees, lamports=None),
     )

@@ -110,7 +110,7 @@ def _contradictions(request: BuildRequest, facts: ClusterFacts) -> Iterator[Fiel
 def _find(token: TokenInput, facts: ClusterFacts) -> Sellable | LeftOut:
     key = public_key(token.asset)
     mint, holding = facts.mints[key], facts.associated(key)
-    obstacle = obstacles.UNKNOWN_MINT if mint is None else obstacles.of_mint(mint, epoch=facts.epoch)
+    obstacle = obstacles.UNKNOWN_MINT if mint is None else obstacles.of_mint(mint)
     if obstacle is None and holding is not None:
         obstacle = obstacles.of_holding(holding)
     if obstacle is None and mint is not None and holding is not None and holding.token.amount >= token.amount:

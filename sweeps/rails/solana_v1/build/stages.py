@@ -40,6 +40,7 @@ class SolanaToken(PricedToken):
 
     holding: Holding
     quote: SwapApiQuote
+    transfer_tax_bps: int  # which the quote counts already
     economics: LegEconomics
 
     @property

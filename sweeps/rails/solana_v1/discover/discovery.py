@@ -120,7 +120,7 @@ def _obstacle(holding: Holding, known: Known) -> Obstacle | None:
     of = known.mints[holding.token.mint]
     if of is None:
         return obstacles.UNKNOWN_MINT
-    found = obstacles.of_mint(of, epoch=known.epoch) or obstacles.of_holding(holding)
+    found = obstacles.of_mint(of) or obstacles.of_holding(holding)
     return found or (obstacles.COLLECTIBLE if of.is_unique else None)
 
 
@@ -185,6 +185,7 @@ def _token(
         estimated_output=None if quote is None else quote.out_amount,
         obstacle=_obstacle(holding, known) or _price_obstacle(answer, economics),
         economics=economics,
+        tax_bps=0 if of is None else of.transfer_tax_bps(known.epoch),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.worth.economics import LegEconomics
 from sweepapi.worth.summary import Reference
-from sweeps.protocol.verdicts import Exclusion, TokenVerdict
+from sweeps.protocol.verdicts import SELLABLE, Exclusion, ExplainedVerdict, TokenVerdict, taxed
 from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, PRICE_IMPACT, Obstacle, verdict_on
 
 
@@ -24,15 +24,31 @@ class FoundTokenAccount:
     obstacle: Obstacle | None
     economics: LegEconomics | None  # None if it was not quoted
 
+    tax_bps: int  # what the token keeps of a transfer
+
     @property
     def verdict(self) -> TokenVerdict | None:
         """Whether it is worth sweeping; None if that was not found out, or if it is the output."""
-        return verdict_on(self.obstacle)
+        return self._if_sold.verdict if self.obstacle is None else verdict_on(self.obstacle)
+
+    @property
+    def reason(self) -> str | None:
+        """Why it can't be swept or was not quoted, or what to know of it; a stable code."""
+        return self._if_sold.reason if self.obstacle is None else self.obstacle.code
+
+    @property
+    def message(self) -> str | None:
+        """The same in a sentence."""
+        return self._if_sold.message if self.obstacle is None else self.obstacle.message
+
+    @property
+    def _if_sold(self) -> ExplainedVerdict:
+        return taxed(self.tax_bps) if self.tax_bps else SELLABLE
 
     @property
     def excluded_because(self) -> Exclusion | None:
         """Why it is better not swept, although it can be sold."""
-        if self.verdict is not TokenVerdict.SELLABLE:
+        if self.verdict not in (TokenVerdict.SELLABLE, TokenVerdict.TAXED):
             return None
         if self.obstacle is PRICE_IMPACT:
             return Exclusion.PRICE_IMPACT_TOO_HIGH

@@ -51,6 +51,10 @@ class SolanaTokenSerializer(TokenWorthSerializer):
     priceImpactBps = serializers.IntegerField(
         source="token.quote.price_impact_bps", allow_null=True, help_text="Null: not known."
     )
+    transferTaxBps = serializers.IntegerField(
+        source="token.transfer_tax_bps",
+        help_text="What the token keeps of a transfer; the expected and the minimum output are without it.",
+    )
     gasShare = SignedAmountResponseField(
         source="token.economics.gas_share",
         allow_null=True,

@@ -32,13 +32,12 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
         source="is_routable", allow_null=True, help_text="Whether it can be swept. Null: not found out."
     )
     reason = OpenEnumField(
-        source="obstacle.code",
-        values=REASONS,
-        default=None,
+        values=[*REASONS, "transfer_fee"],
         allow_null=True,
-        help_text="Why it can't be swept, or why that was not found out; new values may be added.",
+        help_text="Why it can't be swept, or why that was not found out; `transfer_fee` if it can be, and keeps a part "
+        "of transfers. New values may be added.",
     )
-    message = serializers.CharField(source="obstacle.message", default=None, allow_null=True)
+    message = serializers.CharField(allow_null=True)
     verdict = OpenEnumField(
         values=list(TokenVerdict),
         allow_null=True,

@@ -50,18 +50,20 @@ def test_an_extension_is_known(cluster: SolanaCluster, extension: Extension, sho
 
 
 def test_a_fee_on_transfers_is_known(cluster: SolanaCluster) -> None:
-    assert mint_with(cluster, extensions.transfer_fee(1)).charges_fee(epoch=0)
-    assert not mint_with(cluster, extensions.transfer_fee(0)).charges_fee(epoch=0)
-    assert not mint_with(cluster, extensions.transfer_fee(100, maximum=0)).charges_fee(epoch=0)
+    assert mint_with(cluster, extensions.transfer_fee(1)).transfer_tax_bps(epoch=0) == 1
+    assert mint_with(cluster, extensions.transfer_fee(0)).transfer_tax_bps(epoch=0) == 0
+    assert mint_with(cluster, extensions.transfer_fee(100, maximum=0)).transfer_tax_bps(epoch=0) == 0
 
 
-def test_an_announced_fee_counts_and_an_abolished_one_does_not() -> None:
+def test_an_announced_fee_counts_from_its_epoch_on() -> None:
     fee, none = TransferFee(epoch=5, maximum=9, bps=1), TransferFee(epoch=5, maximum=9, bps=0)
     plain = Mint(TOKEN_2022, decimals=6, supply=0)
 
-    assert replace(plain, older_fee=none, newer_fee=fee).charges_fee(epoch=4)
-    assert replace(plain, older_fee=fee, newer_fee=none).charges_fee(epoch=4)
-    assert not replace(plain, older_fee=fee, newer_fee=none).charges_fee(epoch=5)
+    raised, abolished = (
+        replace(plain, older_fee=older, newer_fee=newer) for older, newer in ((none, fee), (fee, none))
+    )
+    assert [raised.transfer_tax_bps(epoch) for epoch in (4, 5)] == [0, 1]
+    assert [abolished.transfer_tax_bps(epoch) for epoch in (4, 5)] == [1, 0]
 
 
 def test_a_paused_mint_is_known(cluster: SolanaCluster) -> None:

@@ -132,7 +132,6 @@ def test_a_frozen_account_is_refused(user: SolanaUser, cluster: SolanaCluster) -
 @pytest.mark.parametrize(
     ("extension", "code"),
     [
-        (extensions.transfer_fee(100), "transfer_fee"),
         (extensions.transfer_hook(TOKEN), "transfer_hook"),
         (extensions.non_transferable(), "non_transferable"),
     ],

@@ -242,6 +242,19 @@ def test_a_token_of_token_2022_that_restricts_nothing_is_swept(user: SolanaUser,
     assert not user.has_account(mint)
 
 
+def test_a_token_with_a_transfer_fee_is_swept_because_the_guard_holds_the_output(
+    user: SolanaUser, cluster: SolanaCluster
+) -> None:
+    mint = user.hold(program=TOKEN_2022, extensions=[extensions.transfer_fee(250)])
+
+    built = user.build({mint: 5 * DOLLAR})
+    user.send(built)
+
+    assert built["tokens"][0]["transferTaxBps"] == 250
+    assert user.balance(cluster.usdc) >= int(built["estimatedOutput"]["minUser"])
+    assert not user.has_account(mint)
+
+
 # --- the transactions themselves --------------------------------------------------------------------------------------
 
 

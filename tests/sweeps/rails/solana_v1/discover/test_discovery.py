@@ -150,7 +150,6 @@ def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster
     restricted = {
         code: user.hold(program=TOKEN_2022, extensions=[extension])
         for code, extension in {
-            "transfer_fee": extensions.transfer_fee(1),
             "transfer_hook": extensions.transfer_hook(TOKEN),
             "non_transferable": extensions.non_transferable(),
         }.items()
@@ -171,6 +170,15 @@ def test_each_token_that_can_not_be_swept_has_a_reason(user: SolanaUser, cluster
     verdicts = {token["mint"]: token["verdict"] for token in answer["tokens"]}
     others = {str(not_traded): "no_route", str(cluster.usdc): None}
     assert verdicts == {mint: others.get(mint, "unsellable") for mint in found}
+
+
+def test_a_token_that_keeps_a_part_of_transfers_is_taxed(user: SolanaUser) -> None:
+    user.hold(program=TOKEN_2022, extensions=[extensions.transfer_fee(250)])
+
+    (token,) = look(user)["tokens"]
+
+    assert (token["routable"], token["verdict"], token["reason"]) == (True, "taxed", "transfer_fee")
+    assert token["message"] == "It keeps 250 basis points of what is transferred."
 
 
 def test_what_does_not_pay_its_transaction_is_uneconomic_unless_the_rent_of_its_account_does(
