@@ -55,6 +55,7 @@ class SolanaCluster:
             output_tokens=(usdc, OutputToken(mint=str(WRAPPED_SOL_MINT), symbol="SOL", decimals=NATIVE_DECIMALS)),
             reference_token=usdc,
             swap_programs=frozenset(),
+            rent_programs=frozenset(),
             max_priority_fee_lamports=500_000,
             recheck_seconds=5,
             payout_senders=(),

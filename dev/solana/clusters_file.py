@@ -15,6 +15,7 @@ native_symbol = "SOL"
 reference_token = "{mints()[OUTPUTS[0]][0]}"
 block_explorer_url = ""
 swap_programs = []
+rent_programs = []
 max_priority_fee_lamports = 500_000
 recheck_seconds = 1
 {outputs}"""

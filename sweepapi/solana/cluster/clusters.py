@@ -35,6 +35,7 @@ class Cluster:
     swap_programs: frozenset[str]  # that the swap API's instructions may call, in addition to the token programs
     max_priority_fee_lamports: int  # for one transaction
     recheck_seconds: int  # from check to check while any block can change something
+    rent_programs: frozenset[str]  # under which a route may create accounts whose rent the wallet pays
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them
     max_head_age_seconds: int | None = None  # None if the cluster produces no blocks while idle
     sandbox: bool = False  # for test keys only
@@ -70,6 +71,7 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
             swap_programs=frozenset(_keys(table["swap_programs"])),
             max_priority_fee_lamports=int(table["max_priority_fee_lamports"]),
             recheck_seconds=int(table["recheck_seconds"]),
+            rent_programs=frozenset(_keys(table["rent_programs"])),
             payout_senders=_keys(table.get("payout_senders", [])),
             max_head_age_seconds=table.get("max_head_age_seconds"),
             sandbox=_sandbox(table.get("sandbox", False)),

@@ -46,6 +46,7 @@ _AMOUNT = slice(64, 72)  # of a token account's data
 _MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
 _RENT_BASE_BYTES = 128  # for which every account pays rent, as for its data
 _MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
+_MAX_ROUTE_RENT_PER_LEG = 5_000_000  # lamports: of one or two accounts of a user at an exchange
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class TransactionTerms:
     closed: frozenset[Pubkey]  # the accounts that our instructions close
     fee_lamports: int  # of the transaction, as simulated
     token_account_rent: int  # of an account without extensions
+    rent_programs: frozenset[Pubkey]  # whose accounts a route may create, and have the wallet pay their rent
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Effects:
     user_gain: int
     fee_gain: int
     lamports_lost: int  # by the wallet and its token accounts, without output: at most the transaction's fee
+    route_rent: int  # lamports that the wallet loses in addition, to accounts that the route creates
 
 
 def check_effects(before: Accounts, after: Accounts, terms: TransactionTerms) -> Effects:
@@ -82,9 +85,14 @@ def check_effects(before: Accounts, after: Accounts, terms: TransactionTerms) ->
     _check_number_created(changes, terms)
     lost = lamports_lost(before[terms.wallet], after[terms.wallet], changes, terms.wallet)
     user_gain = token_gain(changes, terms.output_mint)
+    rent = _route_rent(changes, terms)
     if terms.output_mint == WRAPPED_SOL:
-        user_gain, lost = user_gain + terms.fee_lamports - lost, terms.fee_lamports
-    effects = Effects(user_gain, fee_gain(before, after, terms.fee_account), lost)
+        # What arrives and what is paid are lamports alike, so the whole rent is taken for the wallet's.
+        user_gain, lost = user_gain + terms.fee_lamports + rent - lost, terms.fee_lamports
+    else:
+        rent = min(rent, max(lost - terms.fee_lamports, 0))
+        lost -= rent
+    effects = Effects(user_gain, fee_gain(before, after, terms.fee_account), lost, rent)
     _check_totals(effects, terms)
     return effects
 
@@ -148,9 +156,23 @@ def _check_number_created(changes: Iterable[Change], terms: TransactionTerms) ->
 
 
 def _max_rent(account: ClusterAccount, terms: TransactionTerms) -> int:
+    """Return the rent of a token account of this size."""
+    return _rent_of(min(len(account.data), _MAX_ACCOUNT_BYTES), terms)
+
+
+def _rent_of(data_bytes: int, terms: TransactionTerms) -> int:
     """Return the rent of an account of this size; rent is proportional to it."""
-    data_bytes = min(len(account.data), _MAX_ACCOUNT_BYTES)
     return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
+
+
+def _route_rent(changes: Iterable[Change], terms: TransactionTerms) -> int:
+    """Return the rent of the accounts of listed programs that the transaction creates, up to what legs may charge."""
+    rents = [
+        min(change.after.lamports - own_lamports(change.before, None), _rent_of(len(change.after.data), terms))
+        for change in changes
+        if is_unused(change.before) and change.after is not None and change.after.owner in terms.rent_programs
+    ]
+    return min(sum(max(rent, 0) for rent in rents), terms.legs * _MAX_ROUTE_RENT_PER_LEG)
 
 
 def _check_foreign(change: Change, wallet: Pubkey) -> None:

@@ -98,6 +98,7 @@ class CostKind(StrEnum):
     SIGNATURE_FEES = "signature_fees"
     PRIORITY_FEES = "priority_fees"
     RENT_PAID = "rent_paid"
+    ROUTE_RENT = "route_rent"
     RENT_RETURNED = "rent_returned"
     PLATFORM_FEE = "platform_fee"
 
@@ -118,13 +119,14 @@ class SweepLamports:
 
     signature_fees: int
     priority_fees: int
-    rent_paid: int
+    rent_paid: int  # for token accounts of the wallet
+    route_rent: int  # for accounts at exchanges, which the wallet does not get back by closing its own
     rent_returned: int
 
     @property
     def total(self) -> int:
         """What the wallet pays; negative if more comes back."""
-        return self.signature_fees + self.priority_fees + self.rent_paid - self.rent_returned
+        return self.signature_fees + self.priority_fees + self.rent_paid + self.route_rent - self.rent_returned
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ def _costs(rates: CoinRates, paid: SweepLamports, total_fee: int) -> list[Cost]:
         CostKind.SIGNATURE_FEES: paid.signature_fees,
         CostKind.PRIORITY_FEES: paid.priority_fees,
         CostKind.RENT_PAID: paid.rent_paid,
+        CostKind.ROUTE_RENT: paid.route_rent,
         CostKind.RENT_RETURNED: -paid.rent_returned,
     }
     costs = [

@@ -68,6 +68,7 @@ class Scene:
             closed=frozenset([self.sold_account]),
             fee_lamports=LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.rent(165),
+            rent_programs=frozenset(),
         )
 
     def honest(self) -> list[Instruction]:

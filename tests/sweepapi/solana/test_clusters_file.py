@@ -42,9 +42,13 @@ def test_an_output_token_is_found_by_its_mint() -> None:
     assert cluster.output_token("11111111111111111111111111111111") is None
 
 
-@pytest.mark.parametrize(
-    "key", ["genesis_hash", "swap_programs", "max_priority_fee_lamports", "output_tokens", "reference_token"]
+REQUIRED = (
+    *("genesis_hash", "swap_programs", "rent_programs", "max_priority_fee_lamports"),
+    *("output_tokens", "reference_token"),
 )
+
+
+@pytest.mark.parametrize("key", REQUIRED)
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     with pytest.raises(ClustersFileError, match=f"cluster 'test': '{key}' is missing"):
         load_clusters(written(tmp_path, **{key: None}))
@@ -57,6 +61,7 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         ("genesis_hash", USDC[:-4]),
         ("genesis_hash", 7),
         ("swap_programs", USDC),
+        ("rent_programs", USDC),
         ("swap_programs", ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"]),
         ("payout_senders", [""]),
         ("output_tokens", [{"mint": "USDC", "symbol": "USDC", "decimals": 6}]),

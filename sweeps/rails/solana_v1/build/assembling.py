@@ -8,6 +8,7 @@ from solders.pubkey import Pubkey
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster
 from sweepapi.solana.encoding.accounts import Holding
+from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.packing import Packed, pack
@@ -85,6 +86,7 @@ class Assembly:
             closed=frozenset(holding.key for holding in self._closes(packed)),
             fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.facts.token_account_rent,
+            rent_programs=frozenset(public_key(program) for program in self.cluster.rent_programs),
         )
 
     def _transaction(

@@ -72,7 +72,7 @@ def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransactio
     rents = [facts.wallet_rent, facts.token_account_rent if creates_account else 0]
     for transaction in transactions:
         # A new account's rent may leave the wallet with less than its own, if closed accounts give that back.
-        created = sum(holding.rent_lamports for holding in transaction.creates)
+        created = sum(holding.rent_lamports for holding in transaction.creates) + transaction.effects.route_rent
         closed = sum(holding.rent_lamports for holding in transaction.closes)
         rents += [created, facts.wallet_rent + created - closed]
     return (sum(transaction.fee_lamports for transaction in transactions) or LAMPORTS_PER_SIGNATURE) + max(rents)

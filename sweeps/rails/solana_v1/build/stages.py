@@ -117,6 +117,7 @@ class SolanaSimulated(PlannedSweep):
             signature_fees=self.network_fee_lamports - self.priority_fee_lamports,
             priority_fees=self.priority_fee_lamports,
             rent_paid=self.rent_lamports,
+            route_rent=sum(transaction.effects.route_rent for transaction in self.transactions),
             rent_returned=self.reclaimed_lamports,
         )
         each = [token.economics for token in self.tokens]
@@ -130,7 +131,7 @@ class SolanaSimulated(PlannedSweep):
         return [GasIssue(self.held_lamports, self.needed_lamports)]
 
     def costing(self) -> "SolanaSimulated":
-        """Return the sweep whose tokens cost their parts of the fees, less the rent that their accounts give back."""
+        """Return the sweep whose tokens cost their parts of fees and rent, less what their accounts give back."""
         costs = {
             position: self._cost(position, transaction)
             for transaction in self.transactions
@@ -142,7 +143,8 @@ class SolanaSimulated(PlannedSweep):
     def _cost(self, position: int, transaction: SolanaTransaction) -> int:
         key = self.tokens[position].holding.key
         returned = sum(holding.rent_lamports for holding in transaction.closes if holding.key == key)
-        return -(-transaction.fee_lamports // len(transaction.packed.legs)) - returned
+        shared = transaction.fee_lamports + transaction.effects.route_rent
+        return -(-shared // len(transaction.packed.legs)) - returned
 
     @cached_property
     def expected(self) -> Split:

@@ -58,7 +58,7 @@ class SolanaTokenSerializer(TokenWorthSerializer):
     gasShare = SignedAmountResponseField(
         source="token.economics.gas_share",
         allow_null=True,
-        help_text="What it adds to the cost, in the output token: its part of its transaction's fee, less the rent "
+        help_text="What it adds to the cost, in the output token: its part of its transaction's cost, less the rent "
         "that its account gives back; negative if that is more. Null if the price of SOL is not known.",
     )
     gasValue = SignedAmountResponseField(
@@ -138,7 +138,9 @@ class CostSerializer(serializers.Serializer[Any]):
     """One part of what the sweep costs."""
 
     kind = OpenEnumField(
-        values=list(CostKind), help_text="`platform_fee` is taken from the output; the wallet pays the others in SOL."
+        values=list(CostKind),
+        help_text="`platform_fee` is taken from the output; the wallet pays the others in SOL. `route_rent` is that of "
+        "accounts that an exchange opens for the user.",
     )
     lamports = SignedAmountResponseField(
         allow_null=True, help_text="Negative if the wallet gets it. Null if the price of SOL is not known."

@@ -15,7 +15,7 @@ from sweepapi.solana.trial.effects import Effects, check_effects
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, SOLD, Scene
 
-HONEST = Effects(BOUGHT - FEE, FEE, LAMPORTS_PER_SIGNATURE)
+HONEST = Effects(BOUGHT - FEE, FEE, LAMPORTS_PER_SIGNATURE, 0)
 
 
 @pytest.fixture

@@ -67,6 +67,7 @@ def test_every_part_of_the_cost_is_named_in_three_units(user: SolanaUser, crowde
         "signature_fees": SIGNATURE,
         "priority_fees": MOST_PRIORITY,
         "rent_paid": RENT,
+        "route_rent": 0,
         "rent_returned": -RENT,
     }
     expected = {kind: (str(paid), *[str(in_dollars(paid))] * 2) for kind, paid in both.items()}
