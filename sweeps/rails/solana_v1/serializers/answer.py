@@ -14,6 +14,7 @@ from sweepapi.solana.worth.economics import CostKind
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
 from sweeps.protocol.value_warnings import value_warnings
+from sweeps.rails.solana_v1.build.consistency import require_consistency
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.rails.solana_v1.serializers.discovery import REASONS
@@ -222,6 +223,11 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     transactions = SolanaTransactionSerializer(
         source="planned.transactions", many=True, help_text="In any order; each may land without the others."
     )
+
+    def to_representation(self, instance: Offered[SolanaIssued]) -> Any:  # noqa: ANN401 - JSON
+        """Return the answer, whose figures must hold together."""
+        require_consistency(instance.issued.planned)
+        return super().to_representation(instance)
 
     @extend_schema_field(SolanaWarningSerializer(many=True))
     def get_warnings(self, offered: Offered[SolanaIssued]) -> Any:  # noqa: ANN401 - as DRF renders it

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sweeps.rails.evm.build.consistency import ContradictoryOfferError, require_consistency
+from sweeps.protocol.consistency import ContradictoryOfferError
+from sweeps.rails.evm.build.consistency import require_consistency
 from sweeps.rails.evm.build.stages import EvmPlanned
 from tests.market_moves import crash_price
 from tests.partner_app import PartnerApp
