@@ -152,11 +152,16 @@ class _Planning:
         self, trials: Trials, trial: Trial, tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut], quoted: _Quoted
     ) -> SolanaSimulated:
         """Return the sweep of the tokens that are not to blame for a transaction that is not proven."""
+        request = self.assembly.request
+        proven = [tokens[i].costing(one, self._rates, self.assembly.fees) for i, one in trial.sold_by.items()]
+        worthless = list(uneconomic(proven, accepted=request.accepts_uneconomic))
         left_out = [*left_out, *trial.failing]
-        worthy = _without(tokens, trial.failing)
-        if not worthy:
-            quoted.refuse(self.assembly.request, left_out)
-        quoted.require_all(self.assembly.request, left_out)
+        if not proven:
+            quoted.refuse(request, left_out)
+        quoted.require_all(request, [*left_out, *worthless])
+        if len(worthless) < len(proven):
+            left_out += worthless
+        worthy = _without(tokens, left_out)
         apart = [position for position, token in enumerate(worthy) if token.asset in trial.apart]
         packed = self.assembly.composed(worthy, trials.market, apart=apart)
         return _worth_it(self._sweep(worthy, trials.once(worthy, packed), trials.market, left_out), [], quoted)

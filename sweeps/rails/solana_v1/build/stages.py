@@ -48,8 +48,11 @@ class SolanaToken(PricedToken):
         """The least that the user receives for it after the fee."""
         return self.quote.threshold
 
-    def costing(self, lamports: int, rates: CoinRates, fees: FeeRates) -> "SolanaToken":
-        """Return the token with what it leaves if it adds this to the cost."""
+    def costing(self, transaction: "SolanaTransaction", rates: CoinRates, fees: FeeRates) -> "SolanaToken":
+        """Return the token with what it leaves after its part of a transaction's cost, less the rent of its account."""
+        returned = sum(holding.rent_lamports for holding in transaction.closes if holding.key == self.holding.key)
+        shared = transaction.fee_lamports + transaction.effects.route_rent
+        lamports = -(-shared // len(transaction.packed.legs)) - returned
         leg = QuotedLeg(self.expected_output, self.min_output, self.quote.price_impact_bps)
         return replace(self, economics=leg_economics(leg, rates, fees, lamports=lamports))
 
@@ -132,19 +135,9 @@ class SolanaSimulated(PlannedSweep):
 
     def costing(self) -> "SolanaSimulated":
         """Return the sweep whose tokens cost their parts of fees and rent, less what their accounts give back."""
-        costs = {
-            position: self._cost(position, transaction)
-            for transaction in self.transactions
-            for position in transaction.packed.legs
-        }
-        tokens = [token.costing(costs[i], self.rates, self.fees) for i, token in enumerate(self.tokens)]
+        sold_by = {leg: transaction for transaction in self.transactions for leg in transaction.packed.legs}
+        tokens = [token.costing(sold_by[i], self.rates, self.fees) for i, token in enumerate(self.tokens)]
         return replace(self, tokens=tokens)
-
-    def _cost(self, position: int, transaction: SolanaTransaction) -> int:
-        key = self.tokens[position].holding.key
-        returned = sum(holding.rent_lamports for holding in transaction.closes if holding.key == key)
-        shared = transaction.fee_lamports + transaction.effects.route_rent
-        return -(-shared // len(transaction.packed.legs)) - returned
 
     @cached_property
     def expected(self) -> Split:

@@ -4,8 +4,8 @@ All are simulated; if one is not proven, all once more, because the accounts bef
 different slots, and each of its tokens alone, in the same HTTP request.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -28,6 +28,7 @@ class Trial:
     transactions: Sequence[SolanaTransaction]  # empty unless all are proven
     failing: Sequence[LeftOut] = ()  # the tokens that are to blame
     apart: Collection[str] = ()  # by asset: those that are sold alone, because they fail only together
+    sold_by: Mapping[int, SolanaTransaction] = field(default_factory=dict)  # what is proven, by position of the token
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,14 @@ class Trials:
         results: Sequence[SolanaTransaction | Unproven],
         singles: dict[int, SolanaTransaction | Unproven],
     ) -> Trial:
-        blamed: dict[int, Unproven] = {}
-        apart: list[int] = []
-        for one, result in zip(packed, results, strict=True):
-            if not isinstance(result, Unproven):
-                continue
-            each = {position: singles.get(position, result) for position in one.legs}
-            to_blame = {position: reason for position, reason in each.items() if isinstance(reason, Unproven)}
-            blamed |= to_blame
-            apart += [] if to_blame else one.legs
+        shown = {
+            position: singles.get(position, result) if isinstance(result, Unproven) else result
+            for one, result in zip(packed, results, strict=True)
+            for position in one.legs
+        }
+        blamed = {position: result for position, result in shown.items() if isinstance(result, Unproven)}
+        together = [one.legs for one, result in zip(packed, results, strict=True) if isinstance(result, Unproven)]
+        apart = [position for legs in together if not blamed.keys() & set(legs) for position in legs]
         if len(blamed) == len(tokens) and all(reason.is_unsafe for reason in blamed.values()):
             raise UnsafeSwapError(next(iter(blamed.values())).reason)
         for position, reason in blamed.items():
@@ -89,6 +89,7 @@ class Trials:
             transactions=(),
             failing=[LeftOut.planned(tokens[at], reason.code, reason.message) for at, reason in sorted(blamed.items())],
             apart={tokens[position].asset for position in apart},
+            sold_by={position: one for position, one in shown.items() if not isinstance(one, Unproven)},
         )
 
     def _note(self, token: SolanaToken, unproven: Unproven) -> None:

@@ -205,6 +205,25 @@ def test_a_simulation_that_fails_is_refused_with_all_other_problems(user: Solana
     assert named(refused.value) == [("tokens[0].mint", "no_route"), ("tokens[2].mint", "simulation_failed")]
 
 
+def test_a_token_that_does_not_pay_its_part_is_named_beside_one_that_fails(
+    user: SolanaUser, round_trips: list[list[str]]
+) -> None:
+    user.cluster.bank.priority_fee = 10**12
+    user.cluster.bank.advance(150)
+    good, bad, dust = user.hold(), user.hold(), user.hold()
+    alter_one(user, bad, failing)
+    sold = {good: 5 * DOLLAR, dust: 2_000, bad: 5 * DOLLAR}
+
+    with pytest.raises(TokensRefused) as refused:
+        user.build(sold)
+    assert named(refused.value) == [("tokens[1].mint", "uneconomic"), ("tokens[2].mint", "simulation_failed")]
+
+    round_trips.clear()
+    built = user.build(sold, leaves_out=True)
+    assert dict(skipped(built)) == {str(bad): "simulation_failed", str(dust): "uneconomic"}
+    assert len(round_trips) == 5
+
+
 def test_legs_that_fail_only_together_are_sold_apart(user: SolanaUser, round_trips: list[list[str]]) -> None:
     """Both take what the maker put aside for the first one, which is enough for one of them."""
     first, second = user.hold(), user.hold()
