@@ -20,7 +20,7 @@ from sweeps.protocol.rail import FeeTerms
 from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.store.stored import StoredSweep
 
-# When a sweep ends is an estimate. A provider that has not seen the blocks until then by this much later is far behind.
+# When a sweep ends is estimated. A provider that has not seen the last block by this much later is far behind.
 OVERDUE = timedelta(minutes=1)
 
 Tx = SweepTransaction.Status
