@@ -9,7 +9,7 @@ from typing import Protocol
 from sweepapi.fees import FeeRates, Split
 
 
-class Rates(Protocol):
+class PricesOfSweep(Protocol):
     """The prices of a sweep."""
 
     def value(self, amount: int | None, /) -> int | None: ...
@@ -60,14 +60,14 @@ class FiguresOfSweep(Protocol):
     def net_output(self) -> int | None: ...
 
 
-class Offer(Protocol):
+class FiguresOfOffer(Protocol):
     """What is offered."""
 
     @property
     def fees(self) -> FeeRates: ...
 
     @property
-    def rates(self) -> Rates: ...
+    def rates(self) -> PricesOfSweep: ...
 
     @property
     def tokens(self) -> Sequence[OfferedToken]: ...
@@ -93,7 +93,7 @@ def require_none(contradictions: Iterable[str]) -> None:
         raise ContradictoryOfferError("; ".join(found))
 
 
-def contradictions_of(offer: Offer, *, rounding: int) -> Iterator[str]:
+def contradictions_of(offer: FiguresOfOffer, *, rounding: int) -> Iterator[str]:
     """Yield what contradicts itself among the tokens and the totals of an offer.
 
     By so many units of the output may what is expected fall short, because fees are rounded more than once.
@@ -107,7 +107,7 @@ def contradictions_of(offer: Offer, *, rounding: int) -> Iterator[str]:
         yield "a total minimum is above what is expected"
 
 
-def contradictions_of_economics(offer: Offer, economics: FiguresOfSweep, by: str) -> Iterator[str]:
+def contradictions_of_economics(offer: FiguresOfOffer, economics: FiguresOfSweep, by: str) -> Iterator[str]:
     """Yield what contradicts itself between an offer and its economics; ``by`` names the way that they are of."""
     user_amount = offer.expected.user_amount
     if economics.value != offer.rates.value(offer.expected.gross_output):
@@ -116,7 +116,7 @@ def contradictions_of_economics(offer: Offer, economics: FiguresOfSweep, by: str
         yield f"by {by} {economics.net_output} is left of {user_amount} after {economics.gas_share}"
 
 
-def _of_worth(offer: Offer, token: OfferedToken) -> Iterator[str]:
+def _of_worth(offer: FiguresOfOffer, token: OfferedToken) -> Iterator[str]:
     economics, value = token.economics, offer.rates.value
     if economics.value != value(token.expected_output) or economics.min_value != value(token.min_output):
         yield f"the values of {token.asset} are of other outputs or at other prices"

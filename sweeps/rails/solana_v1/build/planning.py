@@ -40,7 +40,7 @@ from sweeps.rails.solana_v1.build.refusals import (
 )
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
-from sweeps.rails.solana_v1.build.trying import Trial, Trials
+from sweeps.rails.solana_v1.build.trying import Tried, Trials
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +149,12 @@ class _Planning:
         return _worth_it(self._sweep(worthy, transactions, market, left_out), [], quoted)
 
     def _without_failing(
-        self, trials: Trials, trial: Trial, tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut], quoted: _Quoted
+        self,
+        trials: Trials,
+        trial: Tried,
+        tokens: Sequence[SolanaToken],
+        left_out: Sequence[LeftOut],
+        quoted: _Quoted,
     ) -> SolanaSimulated:
         """Return the sweep of the tokens that are not to blame for a transaction that is not proven."""
         request = self.assembly.request

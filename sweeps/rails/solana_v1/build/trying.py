@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Trial:
+class Tried:
     """What simulations showed of some transactions."""
 
     transactions: Sequence[SolanaTransaction]  # empty unless all are proven
@@ -39,7 +39,7 @@ class Trials:
     pool: ProviderPool
     market: ClusterMarket
 
-    def all(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> Trial:
+    def all(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> Tried:
         """Return what becomes of these transactions of these tokens.
 
         Raises ``UnsafeSwapError`` if every token is to blame because its quote would do more than it should.
@@ -47,7 +47,7 @@ class Trials:
         first = self.assembly.proven(self.pool, packed, tokens, self.market)
         unproven = [one for one in first if isinstance(one, Unproven)]
         if not unproven:
-            return Trial(_proven(first))
+            return Tried(_proven(first))
         log.warning("simulated_again", reason=unproven[0].reason)
         suspects = [
             position
@@ -59,7 +59,7 @@ class Trials:
         results = self.assembly.proven(self.pool, [*packed, *alone], tokens, self.market)
         again, singles = results[: len(packed)], dict(zip(suspects, results[len(packed) :], strict=True))
         if not any(isinstance(one, Unproven) for one in again):
-            return Trial(_proven(again))
+            return Tried(_proven(again))
         return self._blamed(tokens, packed, again, singles)
 
     def once(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> list[SolanaTransaction]:
@@ -72,7 +72,7 @@ class Trials:
         packed: Sequence[Packed],
         results: Sequence[SolanaTransaction | Unproven],
         singles: dict[int, SolanaTransaction | Unproven],
-    ) -> Trial:
+    ) -> Tried:
         shown = {
             position: singles.get(position, result) if isinstance(result, Unproven) else result
             for one, result in zip(packed, results, strict=True)
@@ -85,7 +85,7 @@ class Trials:
             raise UnsafeSwapError(next(iter(blamed.values())).reason)
         for position, reason in blamed.items():
             self._note(tokens[position], reason)
-        return Trial(
+        return Tried(
             transactions=(),
             failing=[LeftOut.planned(tokens[at], reason.code, reason.message) for at, reason in sorted(blamed.items())],
             apart={tokens[position].asset for position in apart},
