@@ -40,7 +40,7 @@ from sweeps.rails.solana_v1.build.refusals import (
 )
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
-from sweeps.rails.solana_v1.build.trying import Tried, Trials
+from sweeps.rails.solana_v1.build.trying import Trials, Tried
 
 log = structlog.get_logger(__name__)
 
