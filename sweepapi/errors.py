@@ -19,6 +19,13 @@ class FieldError:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedToken(FieldError):
+    """A token that can't be swept, named by its field."""
+
+    value: str | None  # a decimal number in the smallest unit of the reference stablecoin; None if it can't be swapped
+
+
 class SweepApiError(Exception):
     """The request failed."""
 
@@ -175,7 +182,7 @@ class TooManyWebhooks(SweepApiError):
 
 
 class TokensRefused(SweepApiError):
-    """Some of the tokens can't be swept; details has each with its reason. "onUnroutable": "skip" leaves them out."""
+    """Some tokens can't be swept; details has each with reason and value. "onUnroutable": "skip" leaves them out."""
 
 
 class EventMismatch(SweepApiError):

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from django.conf import settings
 
-from sweepapi.errors import FieldError, TokensRefused
+from sweepapi.errors import RefusedToken, TokensRefused
 from sweepapi.worth.left_out import LeftOut, PlannedToken, far_below_price
 from sweeps.protocol.rail import PlannedSweep
 from sweeps.protocol.request import BuildRequest
@@ -32,8 +32,11 @@ def refuse(request: BuildRequest, tokens: Sequence[LeftOut]) -> NoReturn:
     raise TokensRefused(details=refusals(request, tokens))
 
 
-def refusals(request: BuildRequest, tokens: Sequence[LeftOut]) -> list[FieldError]:
+def refusals(request: BuildRequest, tokens: Sequence[LeftOut]) -> list[RefusedToken]:
     """Return the reasons of these tokens, in the order of the request."""
     reasons = {one.asset: one for one in tokens}
     refused = [(i, reasons[token.asset]) for i, token in enumerate(request.tokens) if token.asset in reasons]
-    return [FieldError(f"tokens[{i}].mint", one.reason, one.message) for i, one in refused]
+    return [
+        RefusedToken(f"tokens[{i}].mint", one.reason, one.message, value=None if one.value is None else str(one.value))
+        for i, one in refused
+    ]

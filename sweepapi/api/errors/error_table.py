@@ -6,7 +6,7 @@ Codes are a promise: they may be added, never renamed.
 from dataclasses import dataclass
 
 from sweepapi import errors
-from sweepapi.errors import FieldError
+from sweepapi.errors import FieldError, RefusedToken
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
 BUILDS = ("quoteSweep", "buildSweep", "buildSolanaSweep")
@@ -131,7 +131,9 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         "tokens_refused",
         422,
         operations=BUILDS,
-        example=FieldError("tokens[0].mint", "price_impact_too_high", "The price impact is 1834 basis points."),
+        example=RefusedToken(
+            "tokens[0].mint", "price_impact_too_high", "The price impact is 1834 basis points.", value="25000000"
+        ),
     ),
     errors.EventMismatch: ErrorRow(
         "event_mismatch",

@@ -1,6 +1,7 @@
 """Answers every failure with the error envelope, whether it was raised in an API view or anywhere else in Django."""
 
 import sys
+from dataclasses import asdict
 from http import HTTPStatus
 
 import structlog
@@ -38,7 +39,7 @@ def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonRes
     note_error_code(request, row.code)
     facts = {
         "code": row.code,
-        "details": [{"field": d.field, "code": d.code, "message": d.message} for d in error.details],
+        "details": [asdict(detail) for detail in error.details],
         "retryable": row.retryable,
         "requestId": request_id_of(request),
     }

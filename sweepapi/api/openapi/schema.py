@@ -13,7 +13,7 @@ from rest_framework import serializers
 from sweepapi import errors
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.field_codes import FIELD_CODES
-from sweepapi.api.input.fields import OpenEnumField
+from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.links import add_links
 from sweepapi.api.requests.negotiation import PROBLEM_JSON
 
@@ -24,6 +24,12 @@ class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
     field = serializers.CharField(help_text="A path such as tokens[2].amount.")
     code = OpenEnumField(values=FIELD_CODES, help_text="Stable; new codes may be added.")
     message = serializers.CharField(help_text="For people; may change.")
+    value = AmountOutputField(
+        required=False,
+        allow_null=True,
+        help_text="Only of refused tokens, as in `tokens_refused`: the value of the expected output, in the smallest "
+        "unit of the chain's reference stablecoin; null if it can't be swapped or has no price.",
+    )
 
 
 class ErrorSerializer(serializers.Serializer[errors.SweepApiError]):

@@ -42,7 +42,9 @@ Operations are named by their `operationId` in the OpenAPI document, `/v2/openap
 
 ## Field codes
 
-Each entry of `details` names a field and has one of these codes:
+Each entry of `details` names a field and has one of these codes. Entries of `tokens_refused` also have the `value` of
+the token's expected output, as a decimal string in the smallest unit of the chain's reference stablecoin, or null if
+the token can't be swapped or has no price.
 
 | Code | Meaning |
 |---|---|

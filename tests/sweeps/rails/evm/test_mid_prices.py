@@ -242,10 +242,12 @@ def test_a_token_that_costs_more_gas_than_it_brings_is_refused_or_left_out(app: 
     assert details_of(refused) == {("tokens[1].mint", "uneconomic")}
     unswappable = {"mint": app.chain.token("UNI").address, "amount": str(2**200)}
     both = app.post_build(body | {"tokens": [*body["tokens"], unswappable]})
-    assert details_of(both) == {("tokens[1].mint", "uneconomic"), ("tokens[2].mint", "no_route")}
+    details = both.json()["error"]["details"]
+    assert [(one["code"], one["value"]) for one in details] == [("uneconomic", "99"), ("no_route", None)]
     built = app.post_build(body | {"onUnroutable": "skip"}).json()["data"]
     (skipped,) = built["skippedTokens"]
     assert (skipped["mint"], skipped["reason"]) == (app.chain.token("DAI").address, "uneconomic")
+    assert skipped["value"] == details[0]["value"]
 
 
 def test_a_token_that_loses_much_of_its_worth_to_its_gas_is_warned_of(app: PartnerApp) -> None:
