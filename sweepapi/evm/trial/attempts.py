@@ -13,6 +13,7 @@ MAX_GAS = 25_000_000
 APPROVAL_GAS = 150_000  # more than twice what tokens behind a proxy need
 # Returns EIP-1271's magic value to every call: any signature is valid for an account with this code.
 ACCEPTS_SIGNATURES = "0x631626ba7e60e01b60005260206000f3"
+ACCEPTING_GAS = 2_813  # to ask it, which a contract does only if no key of the account signed
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Attempt:
     calldata: bytes
     limits: Sequence[int]
     codes: Mapping[str, str]  # of accounts that need another code, as hex
+    codes_gas: int  # that the sweep uses because of these codes
     gas_price: GasPrice | None
     native_balance: int  # of the user, in wei
     gross_output: Callable[[Log], int | None]  # of the event of an executed sweep; None for another event

@@ -77,7 +77,7 @@ class CallGas:
 
     def used(self, result: CallResult) -> int:
         """Return what the receipt would show."""
-        used = self._intrinsic + result.gas_used + self._more(result)
+        used = self._intrinsic + result.gas_used - self.attempt.codes_gas + self._more(result)
         return max(used - min(self._refund(result), used // REFUNDED_PART), self.floor)
 
     def approvals_used(self, result: CallResult) -> dict[tuple[str, str], int]:

@@ -70,11 +70,11 @@ class SimulatedAttempt:
                 return TrialOutcome(
                     METHOD,
                     least_gas=limit,
-                    gas_used=result.gas_used,
+                    gas_used=result.gas_used - self.attempt.codes_gas,
                     gross_output=self._gross_output(result),
                     returned=b"",
                     approvals_used=self._approvals_used(answered[0]),
-                    batch_used=_batch_used(answers[batch:]),
+                    batch_used=self._batch_used(answers[batch:]),
                     taken=self._taken([*answered[0][: len(self._approvals)], result]),
                 )
         return TrialOutcome(METHOD, None, results[-1].gas_used, None, results[-1].returned)
@@ -90,6 +90,11 @@ class SimulatedAttempt:
         for approval, result in zip(made, results, strict=False):
             used[approval.token, approval.spender] += result.gas_used
         return dict(used)
+
+    def _batch_used(self, answers: Sequence[list[TriedResult] | CallFailedError]) -> int | None:
+        """Return the gas of the batch; None if there is none, if it was not tried, or if it reverted."""
+        results = [answer[0] for answer in answers if not isinstance(answer, CallFailedError)]
+        return results[0].gas_used - self.attempt.codes_gas if results and results[0].succeeded else None
 
     def _gross_output(self, result: TriedResult) -> int | None:
         outputs = [output for log in result.logs if (output := self.attempt.gross_output(log)) is not None]
@@ -143,12 +148,6 @@ class SimulatedAttempt:
             return _results(value, len(calls), attempt.contract, attempt.user)
 
         return Call(METHOD, ({"blockStateCalls": [block]}, "latest"), decode, ErrorPolicy.ANY)
-
-
-def _batch_used(answers: Sequence[list[TriedResult] | CallFailedError]) -> int | None:
-    """Return the gas of the batch; None if there is none, if it was not tried, or if it reverted."""
-    results = [answer[0] for answer in answers if not isinstance(answer, CallFailedError)]
-    return results[0].gas_used if results and results[0].succeeded else None
 
 
 def one_call(*, sender: str, call: TriedCall) -> Call:

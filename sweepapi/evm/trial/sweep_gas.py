@@ -32,7 +32,7 @@ MARGIN_PERCENT = 2  # for the figures below, and for pools in which others trade
 UNTRIED_PERCENT = 160  # for tokens that do more in a transfer and pools that cross ticks
 
 # What Permit2's batch transfer and the user's signature use beyond transfers from allowances of the contract.
-PERMIT2 = 33_700
+PERMIT2 = 35_600
 PERMIT2_PER_TOKEN = 1_610
 USED_WORD = 17_100  # saved if the word of the nonce has a bit already
 CONTRACT_SIGNATURE = 100_000  # what the account's code may use to check the signature (EIP-1271)

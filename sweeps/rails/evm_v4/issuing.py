@@ -97,7 +97,7 @@ def _trial(sweep_id: UUID) -> Trial:
         order = _order(attempt, route, sweep_id)
         return v4.sweep_arguments(route=route, order=order, permission=unsigned_permission(attempt))
 
-    return Trial(arguments, v4.ENTRY_POINTS, gross_output, codes={})
+    return Trial(arguments, v4.ENTRY_POINTS, gross_output, codes={}, codes_gas=0)
 
 
 def gross_output(log: Log) -> int | None:

@@ -27,7 +27,7 @@ from sweepapi.evm.contracts.nonces import COLD_WORD_GAS, NONCES, share_word
 from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.encoding.responses import Log
 from sweepapi.evm.market.reading import Contract
-from sweepapi.evm.trial.attempts import ACCEPTS_SIGNATURES
+from sweepapi.evm.trial.attempts import ACCEPTING_GAS, ACCEPTS_SIGNATURES
 from sweepapi.evm.trial.sweep_gas import SweepGas
 from sweepapi.networks import Networks
 from sweeps.models import Sweep
@@ -122,7 +122,7 @@ def _trial(planned: EvmPlanned, nonce: int, *, signer: str) -> Trial:
         )
         return v5.sweep_arguments(route=route, authorization=authorization, signature=signature, permission=permission)
 
-    return Trial(arguments, v5.ENTRY_POINTS, gross_output, {signer: ACCEPTS_SIGNATURES})
+    return Trial(arguments, v5.ENTRY_POINTS, gross_output, {signer: ACCEPTS_SIGNATURES}, ACCEPTING_GAS)
 
 
 def gross_output(log: Log) -> int | None:

@@ -31,10 +31,11 @@ def paid(app: PartnerApp, execution: dict[str, Any], *, upgrade_to: str | None =
     return gas_used(app.chain, app.user, since=since)
 
 
-def assert_within_a_percent(execution: dict[str, Any], used: int) -> None:
+def assert_as_promised(execution: dict[str, Any], used: int) -> None:
+    """Fail unless the gas of a way is what it used; what a trial measured as it is sent, to a thousandth."""
     promised = int(execution["gas"])
-
-    assert abs(promised - used) * 100 <= used, f"{execution['kind']}: {promised} promised, {used} used"
+    parts = 100 if execution["kind"] in ("permit2", "permits") else 1_000
+    assert abs(promised - used) * parts <= used, f"{execution['kind']}: {promised} promised, {used} used"
 
 
 @pytest.mark.parametrize("kind", ["transactions", "permit2", "calls"])
@@ -42,7 +43,7 @@ def assert_within_a_percent(execution: dict[str, Any], used: int) -> None:
 def test_the_gas_of_a_way_is_what_receipts_show(app: PartnerApp, kind: str, output: str) -> None:
     built = app.build(FOUR, output=output, **READY)
     execution = executions_of(built)[kind]
-    assert_within_a_percent(execution, paid(app, execution, upgrade_to=deployed(app.chain, "BatchAccount")))
+    assert_as_promised(execution, paid(app, execution, upgrade_to=deployed(app.chain, "BatchAccount")))
 
 
 @pytest.mark.parametrize("approvals", ["exact", "unlimited"])
@@ -50,7 +51,7 @@ def test_permits_cost_what_is_estimated(app: PartnerApp, approvals: str) -> None
     built = app.build({"USDC": 30, "UNI": 4}, output="WETH", approvals=approvals, **READY)
     execution = executions_of(built)["permits"]
     assert execution["estimated"]
-    assert_within_a_percent(execution, paid(app, execution))
+    assert_as_promised(execution, paid(app, execution))
 
 
 @pytest.mark.parametrize("kind", ["transactions", "permit2", "calls"])
@@ -61,11 +62,11 @@ def test_allowances_that_are_there_are_neither_given_nor_counted(app: PartnerApp
             call = {"to": app.chain.token(symbol).address, "data": "0x" + APPROVE.encode(spender, amount).hex()}
             assert app.chain.receipt(app.chain.send(app.user, call))["status"] == 1
     execution = executions_of(app.build(FOUR, output="WETH", **READY))[kind]
-    assert_within_a_percent(execution, paid(app, execution, upgrade_to=deployed(app.chain, "BatchAccount")))
+    assert_as_promised(execution, paid(app, execution, upgrade_to=deployed(app.chain, "BatchAccount")))
 
 
 def test_the_code_of_a_delegated_account_is_measured(app: PartnerApp) -> None:
     delegate(app.chain, app.user, deployed(app.chain, "SigningBatchAccount"))
     execution = executions_of(app.build(FOUR, output="WETH", **READY))["calls"]
     assert not execution["estimated"]
-    assert_within_a_percent(execution, paid(app, execution))
+    assert_as_promised(execution, paid(app, execution))

@@ -388,6 +388,7 @@ class EvmPlanned(PlannedSweep):
             calldata=trial.entry_points.encode_as_caller(trial.arguments(self)),
             limits=limits,
             codes=trial.codes,
+            codes_gas=trial.codes_gas,
             gas_price=self.gas_price,
             native_balance=self.native_balance,
             gross_output=trial.gross_output,
@@ -477,6 +478,7 @@ class Trial:
     entry_points: EntryPoints
     gross_output: Callable[[Log], int | None]  # of the contract's event of an executed sweep; None for another event
     codes: Mapping[str, str]  # of accounts that need another code for the trial, as hex
+    codes_gas: int  # that the sweep uses because of these codes
 
 
 def planned_tokens(
