@@ -15,7 +15,6 @@ from sweepapi.evm.contracts.batch_account import execute_calldata
 
 NATIVE_COIN = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
 TIMEOUT_SECONDS = 30
-TIP_WEI = 10**9
 
 
 class RefusedError(Exception):
@@ -180,9 +179,10 @@ class Wallet:
         )
 
     def _fees_and_nonce(self) -> dict[str, int]:
-        head, nonce, chain_id = self._rpc.batch(
+        head, tip, nonce, chain_id = self._rpc.batch(
             [
                 ("eth_getBlockByNumber", ["latest", False]),
+                ("eth_maxPriorityFeePerGas", []),
                 ("eth_getTransactionCount", [self.address, "pending"]),
                 ("eth_chainId", []),
             ]
@@ -190,8 +190,8 @@ class Wallet:
         return {
             "chainId": int(chain_id, 16),
             "nonce": int(nonce, 16),
-            "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + TIP_WEI,
-            "maxPriorityFeePerGas": TIP_WEI,
+            "maxFeePerGas": 2 * int(head["baseFeePerGas"], 16) + int(tip, 16),
+            "maxPriorityFeePerGas": int(tip, 16),
         }
 
     def _send(self, transaction: dict[str, Any]) -> str:

@@ -312,8 +312,8 @@ def test_the_basket_can_be_built_as_it_is(app: PartnerApp, each_mode: str) -> No
     assert nets == sorted(nets, reverse=True)
     expected = sum(int(token_at(found, mint)["expectedOutput"]) for mint in basket_of(found))
     assert int(found["bestBasket"]["expectedOutput"]) == expected
-    estimated, actual = int(found["bestBasket"]["economics"]["gas"]), int(built["economics"]["gas"])
-    assert abs(estimated - actual) < actual * 2 // 100
+    said, actual = int(found["bestBasket"]["economics"]["gas"]), int(built["economics"]["gas"])
+    assert abs(said - actual) < actual // 1_000, "the sweep of these tokens was tried, not only the sale of each"
 
 
 def test_a_token_that_a_build_would_refuse_for_its_price_impact_is_not_in_the_basket(app: PartnerApp) -> None:

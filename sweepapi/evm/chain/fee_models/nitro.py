@@ -32,8 +32,9 @@ GET_MINIMUM_GAS_PRICE = Function("getMinimumGasPrice()", "(uint256)")
 
 UNITS_PER_BYTE = 16
 PADDING_UNITS = 16 * UNITS_PER_BYTE
-# What the random fields (an account nonce of eight bytes, a signature's v of three) are longer than usual ones.
-LONGER_UNITS = 8 * UNITS_PER_BYTE
+# What the random fields are longer than usual ones when compressed, measured of sweeps: six bytes of the nonce, four of
+# the tip, for which nodes ask nothing, one of the gas limit, and three of the signature's v.
+LONGER_UNITS = 14 * UNITS_PER_BYTE
 PADDING, PRICE_PADDING = Fraction(101, 100), Fraction(11, 10)
 # Of a transaction beside its calldata, at most: fees, lengths and the signature.
 ENVELOPE_BYTES = 250

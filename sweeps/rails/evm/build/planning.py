@@ -30,6 +30,7 @@ from sweepapi.evm.tokens.listed_tokens import is_listed
 from sweepapi.evm.tokens.transfers import TransferProblem
 from sweepapi.evm.trial.attempts import Attempt
 from sweepapi.evm.trial.blocked_output import blocks, payout_probes
+from sweepapi.evm.trial.sweep_gas import TRANSACTION_CAP
 from sweepapi.evm.trial.trial_result import NOT_HELD, Simulation, SimulationStatus, simulation_of, skipped
 from sweepapi.evm.trial.trying import try_all
 from sweepapi.evm.worth.data_costs import DataCosts
@@ -311,7 +312,9 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
         _, fees = _try(planned.market.pool, [], also=sent.reads.calls)
         return _worth_it(planned.simulated(skipped(NOT_HELD)).charged(sent.costs(fees)))
     alone = [_alone(planned, token, trial) for token in swept] if len(swept) > 1 else []
-    (whole, *single), fees = _try(planned.market.pool, [planned.whole_attempt(trial), *alone], also=sent.reads.calls)
+    (whole, *single), fees = _try(
+        planned.market.pool, [planned.whole_attempt(trial, planned.gas.limits_to_try), *alone], also=sent.reads.calls
+    )
     results = list(zip(swept, single or [whole], strict=True))
     failing = {token.asset: result for token, result in results if result.status is SimulationStatus.REVERTED}
     thieves = {} if planned.is_renewed else _thieves(planned, results)
@@ -324,7 +327,9 @@ def simulate(planned: EvmPlanned, trial: Trial) -> EvmSimulated:
         refuse_blocking_output([planned])
     smaller = _without(planned, failing, thieves)
     sent = SentTransactions(smaller, trial)
-    (rest,), fees = _try(smaller.market.pool, [smaller.whole_attempt(trial)], also=sent.reads.calls)
+    (rest,), fees = _try(
+        smaller.market.pool, [smaller.whole_attempt(trial, smaller.gas.limits_to_try)], also=sent.reads.calls
+    )
     return _showing(smaller, rest, sent.costs(fees))
 
 
@@ -364,16 +369,27 @@ def refuse_blocking_output(plans: Sequence[EvmPlanned]) -> None:
         raise InvalidRequest(details=[BLOCKING_OUTPUT])
 
 
-def simulate_alone(plans: Sequence[EvmPlanned], trial: Trial, *, kept: Sequence[str]) -> list[Simulation]:
-    """Return what becomes of each of these sweeps on its own, in one round trip for all.
+def simulate_sales(
+    sales: Sequence[EvmPlanned], together: EvmSimulated | None, trial: Trial, *, kept: Sequence[str]
+) -> tuple[list[Simulation], EvmSimulated | None]:
+    """Return what becomes of each of these sweeps on its own, and of one of several tokens, in one round trip for all.
 
-    ``kept`` are tokens of the user whose balances are believed. Raises ``ChainUnavailable``.
+    The latter is None unless it goes through. ``kept`` are tokens of the user whose balances are believed. Raises
+    ``ChainUnavailable``.
     """
     attempts = [
-        replace(planned.attempt(trial, [ALONE_GAS]), kept=[token for token in kept if token != planned.tokens[0].asset])
-        for planned in plans
+        replace(sale.attempt(trial, [ALONE_GAS]), kept=[token for token in kept if token != sale.tokens[0].asset])
+        for sale in sales
     ]
-    return _try(plans[0].market.pool, attempts)[0] if plans else []
+    pool = sales[0].market.pool
+    if together is None:
+        return _try(pool, attempts)[0], None
+    sent = SentTransactions(together, trial)
+    attempts.append(together.whole_attempt(trial, [TRANSACTION_CAP]))
+    (*alone, whole), fees = _try(pool, attempts, also=sent.reads.calls)
+    if whole.gross_output is None:
+        return alone, None
+    return alone, replace(together.with_gross_output(whole.gross_output), simulation=whole).charged(sent.costs(fees))
 
 
 def _try(

@@ -195,7 +195,7 @@ class EvmPlanned(PlannedSweep):
         tokens = [token.dropped() if token.asset in assets else token for token in self.tokens]
         return self._with_tokens(tokens, max_skipped=self.max_skipped)
 
-    def with_gross_output(self, gross_output: int) -> "EvmPlanned":
+    def with_gross_output(self, gross_output: int) -> Self:
         """Return the planned sweep with what came out in a simulation.
 
         Other tokens move the pools of the last hop and of routers, so the joined tokens and those of routers share
@@ -361,14 +361,14 @@ class EvmPlanned(PlannedSweep):
         skippable = sorted((token.floor for token in swept if token.skippable), reverse=True)
         return sum(token.floor for token in swept) - sum(skippable[:may_skip])
 
-    def whole_attempt(self, trial: "Trial") -> Attempt:
+    def whole_attempt(self, trial: "Trial", limits: Sequence[int]) -> Attempt:
         """Return the sweep as in ``attempt``, with everything that shows what the ways to execute it cost.
 
         It skips no token: a pool that pays too little is to be found now.
         """
         tried = replace(self, tokens=[replace(token, skippable=False) for token in self.tokens])
         others = [self.ways_finder.approval(token, self.market.chain.permit2) for token in self.swept]
-        attempt = replace(tried.attempt(trial, self.gas.limits_to_try), other_approvals=others)
+        attempt = replace(tried.attempt(trial, limits), other_approvals=others)
         if self.request.wallet_says.atomic is WalletAtomic.UNSUPPORTED:
             return attempt
         calls = [(call.to, call.data) for approval in attempt.approvals for call in approval.calls]

@@ -30,8 +30,8 @@ class ChosenBasket:
 
     found: Sequence[FoundToken]
     tokens: Sequence[FoundToken] = ()
-    expected_output: int = 0
-    economics: Economics | None = None  # None if it is empty
+    sweep: EvmSimulated | None = None  # this and the next one are None if it is empty
+    economics: Economics | None = None
 
     @property
     def net_output(self) -> int:
@@ -41,12 +41,17 @@ class ChosenBasket:
     @property
     def shown(self) -> BestBasket:
         """The basket as partners see it."""
-        return BestBasket(self.tokens, self.expected_output, self.economics)
+        expected_output = 0 if self.sweep is None else self.sweep.expected.gross_output
+        return BestBasket(self.tokens, expected_output, self.economics)
 
 
-def best_basket(found: Sequence[FoundToken]) -> ChosenBasket:
-    """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more."""
-    comparison = _Comparison(found)
+def best_basket(found: Sequence[FoundToken], tried: EvmSimulated | None = None) -> ChosenBasket:
+    """Return the basket that brings the most after fee and gas; it is empty if every other one would cost more.
+
+    ``tried`` is a sweep of some of the tokens that went through: the basket of just these is that sweep, and what the
+    tokens of other baskets share is what its tokens shared.
+    """
+    comparison = _Comparison(found, tried)
     best = max(comparison.baskets, key=lambda basket: basket.net_output, default=None)
     if best is None or best.net_output == 0:
         best = ChosenBasket([comparison.costing(token, None) for token in found])
@@ -56,10 +61,11 @@ def best_basket(found: Sequence[FoundToken]) -> ChosenBasket:
 class _Comparison:
     """Compares the ways to execute sweeps of what was found."""
 
-    def __init__(self, found: Sequence[FoundToken]) -> None:
+    def __init__(self, found: Sequence[FoundToken], tried: EvmSimulated | None) -> None:
         self._found = found
+        self._tried = tried
         self._ways = {token.asset: _certain_ways(token.sale) for token in found if token.sale is not None}
-        self._shared_gas = _shared_gas([token.sale for token in found if token.sale is not None])
+        self._shared_gas = _shared_gas({token.asset: token.sale for token in found if token.sale is not None}, tried)
 
     @property
     def baskets(self) -> Iterator[ChosenBasket]:
@@ -87,10 +93,13 @@ class _Comparison:
     def _basket(self, found: Sequence[FoundToken], tokens: Sequence[FoundToken], kind: WayKind) -> ChosenBasket:
         sweep = self._together([token.sale for token in tokens if token.sale is not None])
         way = _certain_ways(sweep)[kind]
-        return ChosenBasket(found, tokens, sweep.expected.gross_output, sweep.economics_of(way))
+        return ChosenBasket(found, tokens, sweep, sweep.economics_of(way))
 
     def _together(self, sales: Sequence[EvmSimulated]) -> EvmSimulated:
-        """Return one sweep of what is sold alone, with the gas that the sales used, but for what they share."""
+        """Return one sweep of what is sold alone; unless it was tried, with the gas of the sales but what they share."""
+        assets = {token.asset for sale in sales for token in sale.tokens}
+        if self._tried is not None and assets == {token.asset for token in self._tried.tokens}:
+            return self._tried
         last_hop = next((sale.last_hop for sale in sales if sale.last_hop is not None), None)
         tokens = [token for sale in sales for token in sale.tokens]
         rates = sales[0].rates.with_more(len(sales) - 1)
@@ -106,14 +115,18 @@ class _Comparison:
         return max(used - self._shared_gas - sale.gas.used_by_last_hop, 0)
 
 
-def _shared_gas(sales: Sequence[EvmSimulated]) -> int:
-    """Return what any sweep uses beside its legs: what most sales used beside what is expected of their leg."""
-    tried = [
-        sale.simulation.gas_used - leg_gas(sale.tokens[0].swap) - sale.gas.used_by_last_hop
-        for sale in sales
+def _shared_gas(sales: Mapping[str, EvmSimulated], tried: EvmSimulated | None) -> int:
+    """Return what any sweep uses beside its legs: what the tried one saved, or what most sales used beside a leg."""
+    used = {
+        asset: sale.simulation.gas_used - sale.gas.used_by_last_hop
+        for asset, sale in sales.items()
         if sale.simulation.gas_used is not None
-    ]
-    return median_low(tried) if tried else USED_FIXED
+    }
+    if tried is not None and tried.simulation.gas_used is not None and len(tried.tokens) > 1:
+        together = tried.simulation.gas_used - tried.gas.used_by_last_hop
+        return max(sum(used[token.asset] for token in tried.tokens) - together, 0) // (len(tried.tokens) - 1)
+    beside_legs = [gas - leg_gas(sales[asset].tokens[0].swap) for asset, gas in used.items()]
+    return median_low(beside_legs) if beside_legs else USED_FIXED
 
 
 def _certain_ways(sweep: EvmSimulated) -> Mapping[WayKind, ExecutionWay]:

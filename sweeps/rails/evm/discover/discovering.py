@@ -1,8 +1,9 @@
 """Reads a wallet on an EVM chain, and simulates the sale of each token alone, to say which are worth sweeping.
 
 It takes at most seven round trips for any number of tokens: three find what the wallet holds (``holdings``), one reads
-the facts of these tokens, two find how to sell each (``sales``), and one tries all the sales. If all of these fail,
-another one asks whether the output is to blame.
+the facts of these tokens, two find how to sell each (``sales``), and one tries all the sales, and with them one sweep
+of the tokens that seem worth it so far, because what tokens share shows only together. If all sales fail, another trip
+asks whether the output is to blame.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ from sweeps.rails.evm.build.planning import (
     refuse_blocking_output,
     refuse_disabled,
     refuse_output,
-    simulate_alone,
+    simulate_sales,
 )
 from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated, Trial
 from sweeps.rails.evm.discover import verdicts
@@ -144,7 +145,8 @@ class _Appraisal:
     def discovery(self) -> EvmDiscovery:
         """Raise ``ChainUnavailable`` if no provider answers."""
         wallet, holdings = self.wallet, self.wallet.holdings
-        basket = best_basket([*self._sold(), *self._not_sold()])
+        sold, tried = self._sold()
+        basket = best_basket([*sold, *self._not_sold()], tried)
         shown = [token for token in basket.found if self.request.includes_hidden or not token.is_hidden]
         return EvmDiscovery(
             chain=self.terms.chain,
@@ -174,17 +176,30 @@ class _Appraisal:
         """The tokens that no sale of another one may take; another may be a mere record, as of shares in a dividend."""
         return frozenset((*self.wallet.sales.plans, *self._listed, self.wallet.market.output))
 
-    def _sold(self) -> Iterator[FoundToken]:
-        """Yield the tokens that have a way; one with a floor of zero is not tried, because no sweep can contain it."""
-        plans = [self._sale(token, plan) for token, plan in self.wallet.sales.plans.items()]
-        to_try = [sale for sale in plans if sale.tokens[0].floor > 0]
-        results = simulate_alone(to_try, self.terms.trial(to_try[0]), kept=self._listed) if to_try else []
-        if results and all(result.status is SimulationStatus.REVERTED for result in results):
+    def _sold(self) -> tuple[list[FoundToken], EvmSimulated | None]:
+        """Return the tokens that have a way, and the sweep of those that seemed worth it before they were tried.
+
+        A token with a floor of zero is not tried, because no sweep can contain it.
+        """
+        sales = [self._sale(token, plan) for token, plan in self.wallet.sales.plans.items()]
+        to_try = [sale for sale in sales if sale.tokens[0].floor > 0]
+        if not to_try:
+            return [self._found_sale(sale.simulated(NOT_TRIED)) for sale in sales], None
+        likely = best_basket([self._found_sale(sale.simulated(NOT_TRIED)) for sale in to_try]).sweep
+        results, together = simulate_sales(to_try, likely, self.terms.trial(to_try[0]), kept=self._listed)
+        if all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)
         simulated = iter(results)
-        for sale in plans:
-            result = self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale.simulated(NOT_TRIED)
-            yield self._found(sale.tokens[0].asset, verdicts.of_sale(result), result)
+        found = [
+            self._found_sale(
+                self._with_result(sale, next(simulated)) if sale.tokens[0].floor > 0 else sale.simulated(NOT_TRIED)
+            )
+            for sale in sales
+        ]
+        return found, together
+
+    def _found_sale(self, sale: EvmSimulated) -> FoundToken:
+        return self._found(sale.tokens[0].asset, verdicts.of_sale(sale), sale)
 
     def _sale(self, token: str, plan: RoutePlan) -> EvmPlanned:
         wallet, fees = self.wallet, self.terms.fees

@@ -112,7 +112,9 @@ class BasketSerializer(serializers.Serializer[Any]):
 
     tokens = BasketTokenSerializer(many=True, help_text="The best first; empty if no sweep is worth its gas.")
     expectedOutput = AmountOutputField(
-        source="expected_output", help_text="Before the fee: the sum of the tokens, each sold alone."
+        source="expected_output",
+        help_text="Before the fee, of all tokens in one sweep: as its simulation showed it, or else the sum of the "
+        "tokens, each sold alone.",
     )
     economics = EconomicsSerializer(
         allow_null=True, help_text="Those of one sweep of these tokens; null without tokens."

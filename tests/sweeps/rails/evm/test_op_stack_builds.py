@@ -41,6 +41,18 @@ def batched(execution: dict[str, Any]) -> str:
     return f"0x{EXECUTE.encode(bytes(32), encode(['(address,uint256,bytes)[]'], [calls])).hex()}"
 
 
+@pytest.mark.parametrize("atomic", ["ready", "unsupported"])
+def test_discover_charges_the_basket_for_the_bytes_that_its_build_sends(app: PartnerApp, atomic: str) -> None:
+    choices = {"execution": {"wallet": {"atomic": atomic}}, "outputMint": app.chain.token("WETH").address}
+    body = {"chain": app.chain.world["chain"], "wallet": app.user.address, **choices}
+    found = app.api.post("/v2/sweep/discover", body, content_type="application/json")
+    basket = found.json()["data"]["bestBasket"]
+    economics = app.build(tokens=basket["tokens"], **choices)["economics"]
+    assert basket["economics"]["execution"] == economics["execution"]
+    # Floors, which discover does not show, may have another byte that is zero.
+    assert int(basket["economics"]["dataFee"]) == pytest.approx(int(economics["dataFee"]), rel=0.001)
+
+
 def test_every_way_has_the_fee_of_what_is_sent(app: PartnerApp) -> None:
     built = app.build({"USDC": 2, "UNI": 3}, output="WETH")
     ways = executions_of(built)
