@@ -8,9 +8,14 @@ from sweeps.rails.evm.build.stages import EvmPlanned
 
 def require_consistency(planned: EvmPlanned) -> None:
     """Raise ``ContradictoryOfferError`` unless the figures of an offer hold together."""
-    require_none(
-        [*contradictions_of(planned, rounding=0), *_of_tokens(planned), *_of_totals(planned), *_of_ways(planned)]
-    )
+    require_none([*contradictions_of_sweep(planned), *_of_ways(planned)])
+
+
+def contradictions_of_sweep(planned: EvmPlanned) -> Iterator[str]:
+    """Yield what contradicts itself among the tokens and the totals of a sweep, however it is executed."""
+    yield from contradictions_of(planned, rounding=0)
+    yield from _of_tokens(planned)
+    yield from _of_totals(planned)
 
 
 def _of_tokens(planned: EvmPlanned) -> Iterator[str]:

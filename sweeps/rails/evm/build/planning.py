@@ -374,8 +374,8 @@ def simulate_sales(
 ) -> tuple[list[Simulation], EvmSimulated | None]:
     """Return what becomes of each of these sweeps on its own, and of one of several tokens, in one round trip for all.
 
-    The latter is None unless it goes through. ``kept`` are tokens of the user whose balances are believed. Raises
-    ``ChainUnavailable``.
+    The latter is None unless it goes through and its cost is known. ``kept`` are tokens of the user whose balances are
+    believed. Raises ``ChainUnavailable``.
     """
     attempts = [
         replace(sale.attempt(trial, [ALONE_GAS]), kept=[token for token in kept if token != sale.tokens[0].asset])
@@ -387,9 +387,10 @@ def simulate_sales(
     sent = SentTransactions(together, trial)
     attempts.append(together.whole_attempt(trial, [TRANSACTION_CAP]))
     (*alone, whole), fees = _try(pool, attempts, also=sent.reads.calls)
-    if whole.gross_output is None:
+    costs = sent.costs(fees)
+    if whole.gross_output is None or not costs.are_known:
         return alone, None
-    return alone, replace(together.with_gross_output(whole.gross_output), simulation=whole).charged(sent.costs(fees))
+    return alone, replace(together.with_gross_output(whole.gross_output), simulation=whole).charged(costs)
 
 
 def _try(

@@ -13,7 +13,6 @@ from django.conf import settings
 from sweepapi.evm.trial.legs import leg_gas
 from sweepapi.evm.trial.sweep_gas import USED_FIXED
 from sweepapi.evm.trial.trial_result import together
-from sweepapi.evm.worth.valuing import Economics
 from sweepapi.evm.worth.ways import ExecutionWay, WayKind
 from sweeps.protocol.refusing import most_impact_bps
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
@@ -24,25 +23,21 @@ from sweeps.rails.evm.discover.verdicts import of_sale
 GOOD = (TokenVerdict.SELLABLE, TokenVerdict.TAXED)
 
 
+EMPTY = BestBasket()
+
+
 @dataclass(frozen=True)
 class ChosenBasket:
-    """Tokens that are worth sweeping together in one way, the best first, and all that were found, valued for it."""
+    """All tokens that were found, valued for the way of the basket, and the basket."""
 
     found: Sequence[FoundToken]
-    tokens: Sequence[FoundToken] = ()
-    sweep: EvmSimulated | None = None  # this and the next one are None if it is empty
-    economics: Economics | None = None
+    basket: BestBasket = EMPTY
 
     @property
     def net_output(self) -> int:
         """What it leaves; zero if that is not known, or if it costs more."""
-        return 0 if self.economics is None else max(self.economics.net_output or 0, 0)
-
-    @property
-    def shown(self) -> BestBasket:
-        """The basket as partners see it."""
-        expected_output = 0 if self.sweep is None else self.sweep.expected.gross_output
-        return BestBasket(self.tokens, expected_output, self.economics)
+        economics = self.basket.economics
+        return 0 if economics is None else max(economics.net_output or 0, 0)
 
 
 def best_basket(found: Sequence[FoundToken], tried: EvmSimulated | None = None) -> ChosenBasket:
@@ -55,7 +50,7 @@ def best_basket(found: Sequence[FoundToken], tried: EvmSimulated | None = None) 
     best = max(comparison.baskets, key=lambda basket: basket.net_output, default=None)
     if best is None or best.net_output == 0:
         best = ChosenBasket([comparison.costing(token, None) for token in found])
-    return replace(best, found=[_excluded(token, best) for token in best.found])
+    return replace(best, found=[_excluded(token, best.basket) for token in best.found])
 
 
 class _Comparison:
@@ -93,10 +88,10 @@ class _Comparison:
     def _basket(self, found: Sequence[FoundToken], tokens: Sequence[FoundToken], kind: WayKind) -> ChosenBasket:
         sweep = self._together([token.sale for token in tokens if token.sale is not None])
         way = _certain_ways(sweep)[kind]
-        return ChosenBasket(found, tokens, sweep, sweep.economics_of(way))
+        return ChosenBasket(found, BestBasket(tokens, sweep, sweep.economics_of(way)))
 
     def _together(self, sales: Sequence[EvmSimulated]) -> EvmSimulated:
-        """Return one sweep of what is sold alone; unless it was tried, with the gas of the sales but what they share."""
+        """Return one sweep of what is sold alone: as it was tried, or with the gas of the sales but what they share."""
         assets = {token.asset for sale in sales for token in sale.tokens}
         if self._tried is not None and assets == {token.asset for token in self._tried.tokens}:
             return self._tried
@@ -151,14 +146,14 @@ def _net_output(token: FoundToken) -> int:
     return 0 if token.token is None else token.token.economics.net_output or 0
 
 
-def _excluded(token: FoundToken, basket: ChosenBasket) -> FoundToken:
+def _excluded(token: FoundToken, basket: BestBasket) -> FoundToken:
     """Return the token with why it is not in the basket, if it can be sold and is not."""
     if token.finding.verdict not in GOOD or any(token.asset == one.asset for one in basket.tokens):
         return token
     return replace(token, excluded_because=_exclusion(token, basket))
 
 
-def _exclusion(token: FoundToken, basket: ChosenBasket) -> Exclusion:
+def _exclusion(token: FoundToken, basket: BestBasket) -> Exclusion:
     if _is_far_below_price(token):
         return Exclusion.PRICE_IMPACT_TOO_HIGH
     if token.token is None or token.token.economics.net_output is None:

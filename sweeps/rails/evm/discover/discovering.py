@@ -146,17 +146,17 @@ class _Appraisal:
         """Raise ``ChainUnavailable`` if no provider answers."""
         wallet, holdings = self.wallet, self.wallet.holdings
         sold, tried = self._sold()
-        basket = best_basket([*sold, *self._not_sold()], tried)
-        shown = [token for token in basket.found if self.request.includes_hidden or not token.is_hidden]
+        chosen = best_basket([*sold, *self._not_sold()], tried)
+        shown = [token for token in chosen.found if self.request.includes_hidden or not token.is_hidden]
         return EvmDiscovery(
             chain=self.terms.chain,
             wallet=self.request.wallet,
             output=output_of(self.request.output_asset, wallet.market, wallet.facts),
             reference=self._rates.reference,
             tokens=shown,
-            hidden_count=len(basket.found) - len(shown),
+            hidden_count=len(chosen.found) - len(shown),
             coverage=holdings.coverage,
-            best_basket=basket.shown,
+            best_basket=chosen.basket,
         )
 
     @cached_property
@@ -185,7 +185,7 @@ class _Appraisal:
         to_try = [sale for sale in sales if sale.tokens[0].floor > 0]
         if not to_try:
             return [self._found_sale(sale.simulated(NOT_TRIED)) for sale in sales], None
-        likely = best_basket([self._found_sale(sale.simulated(NOT_TRIED)) for sale in to_try]).sweep
+        likely = best_basket([self._found_sale(sale.simulated(NOT_TRIED)) for sale in to_try]).basket.sweep
         results, together = simulate_sales(to_try, likely, self.terms.trial(to_try[0]), kept=self._listed)
         if all(result.status is SimulationStatus.REVERTED for result in results):
             refuse_blocking_output(to_try)

@@ -52,9 +52,14 @@ class FoundToken:
 class BestBasket:
     """The tokens that are worth sweeping together, the best first, and what they bring."""
 
-    tokens: Sequence[FoundToken]
-    expected_output: int  # before the fee
-    economics: Economics | None  # None if it is empty
+    tokens: Sequence[FoundToken] = ()
+    sweep: EvmSimulated | None = None  # of these tokens; this and the next one are None if it is empty
+    economics: Economics | None = None
+
+    @property
+    def expected_output(self) -> int:
+        """What it brings before the fee."""
+        return 0 if self.sweep is None else self.sweep.expected.gross_output
 
 
 @dataclass(frozen=True)

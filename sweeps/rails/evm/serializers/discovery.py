@@ -10,6 +10,7 @@ from sweepapi.api.input.fields import AmountOutputField, EvmAddressField, OpenEn
 from sweepapi.api.openapi.schema import example
 from sweepapi.evm.trial.trial_result import SimulationStatus
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
+from sweeps.rails.evm.discover.consistency import require_consistent_discovery
 from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken, TokenNote
 from sweeps.rails.evm.serializers.coverage import CoverageSerializer
 from sweeps.rails.evm.serializers.economics import (
@@ -147,3 +148,8 @@ class EvmDiscoverySerializer(serializers.Serializer[EvmDiscovery]):
     )
     coverage = CoverageSerializer(help_text="What was searched for the wallet's tokens, and what was not.")
     bestBasket = BasketSerializer(source="best_basket")
+
+    def to_representation(self, instance: EvmDiscovery) -> Any:  # noqa: ANN401 - JSON
+        """Return the answer, whose figures must hold together."""
+        require_consistent_discovery(instance)
+        return super().to_representation(instance)

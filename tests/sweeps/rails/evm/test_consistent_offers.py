@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 
+from partners.models import Partner
+from sweepapi import networks
 from sweeps.protocol.consistency import ContradictoryOfferError
+from sweeps.protocol.request import DiscoverRequest
+from sweeps.protocol.verdicts import Exclusion
 from sweeps.rails.evm.build.consistency import require_consistency
-from sweeps.rails.evm.build.stages import EvmPlanned
+from sweeps.rails.evm.build.stages import EvmPlanned, EvmSimulated
+from sweeps.rails.evm.discover import verdicts
+from sweeps.rails.evm.discover.consistency import require_consistent_discovery
+from sweeps.rails.evm.discover.found import EvmDiscovery, FoundToken
+from sweeps.rails.evm_v5.issuing import discover_v5
+from tests.factories.sweeps import LOCAL
+from tests.local_chain import LocalChain
 from tests.market_moves import crash_price
 from tests.partner_app import PartnerApp
 from tests.sweeps.rails.evm.planner import Planner
@@ -48,6 +58,31 @@ def assert_adds_up(answer: dict[str, Any]) -> None:
     assert not {token["mint"] for token in tokens} & {token["mint"] for token in answer["skippedTokens"]}
 
 
+def assert_discovery_adds_up(answer: dict[str, Any]) -> None:
+    """Compare what is said of the tokens of a wallet, as a partner sees it."""
+    basket, contained = answer["bestBasket"], {token["mint"] for token in answer["bestBasket"]["tokens"]}
+    for token in answer["tokens"]:
+        can_be_sold = token["verdict"] in ("sellable", "taxed")
+        assert (token["excludedBecause"] is not None) == (can_be_sold and token["mint"] not in contained)
+        if can_be_sold:
+            assert int(token["netOutput"]) >= 0
+            assert int(token["netOutput"]) <= int(token["expectedOutput"]) - int(token["gasShare"])
+    assert contained <= {token["mint"] for token in answer["tokens"]}
+    assert (basket["economics"] is None) == (basket["expectedOutput"] == "0") == (not contained)
+    if basket["economics"] is not None:
+        economics = {name: int(basket["economics"][name]) for name in ("netOutput", "gasShare", "gas")}
+        assert 0 < economics["netOutput"] <= int(basket["expectedOutput"]) - economics["gasShare"]
+
+
+def discover(app: PartnerApp, request: dict[str, Any]) -> dict[str, Any]:
+    """Read the wallet of a request to build, with its choices."""
+    body = {name: request[name] for name in ("chain", "wallet", "outputMint", "approvals", "execution")}
+    response = app.api.post("/v2/sweep/discover", body, content_type="application/json")
+    assert response.status_code == 200, response.content
+    found: dict[str, Any] = response.json()["data"]
+    return found
+
+
 @pytest.mark.parametrize("seed", range(15))
 def test_the_figures_of_every_answer_hold_together(app: PartnerApp, each_mode: str, seed: int) -> None:
     chance = random.Random(f"{each_mode} {seed}")  # noqa: S311 - not a secret
@@ -56,7 +91,9 @@ def test_the_figures_of_every_answer_hold_together(app: PartnerApp, each_mode: s
     units = {symbol: UNITS[symbol] * chance.uniform(0.001, 2) for symbol in chance.sample(held, chance.randint(1, 6))}
     for symbol in chance.sample(sorted(units), chance.randint(0, len(units))):
         app.chain.approve(app.user, app.chain.token(symbol))
-    response = app.post_build(app.body(units, output=output, **choices(chance)))
+    request = app.body(units, output=output, **choices(chance))
+    assert_discovery_adds_up(discover(app, request))
+    response = app.post_build(request)
     assert response.status_code in (201, 422), response.content
     if response.status_code == 422:
         return
@@ -64,6 +101,7 @@ def test_the_figures_of_every_answer_hold_together(app: PartnerApp, each_mode: s
     assert_adds_up(built)
     for symbol in sorted(units.keys() & {"USDC", "DAI", "LINK", "UNI"})[: chance.randint(0, 2)]:
         crash_price(app, symbol)
+    assert_discovery_adds_up(discover(app, request))
     again = app.api.post(f"/v2/sweep/build/{built['sweepId']}/refresh", content_type="application/json")
     assert again.status_code in (200, 409), again.content
     if again.status_code == 200:
@@ -104,6 +142,62 @@ def test_a_sweep_that_contradicts_its_tokens_is_not_shown(
     require_consistency(planned)
     with pytest.raises(ContradictoryOfferError, match=message):
         require_consistency(spoil(planned))
+
+
+def worthiest(discovery: EvmDiscovery) -> FoundToken:
+    """Return the first token of the basket as it is in the wallet."""
+    first = discovery.best_basket.tokens[0].asset
+    return next(token for token in discovery.tokens if token.asset == first)
+
+
+def with_token(discovery: EvmDiscovery, **changes: Any) -> EvmDiscovery:
+    """Return the answer with other facts of its worthiest token."""
+    changed = worthiest(discovery)
+    return replace(
+        discovery,
+        tokens=[replace(one, **changes) if one is changed else one for one in discovery.tokens],
+    )
+
+
+def with_basket(discovery: EvmDiscovery, **changes: Any) -> EvmDiscovery:
+    return replace(discovery, best_basket=replace(discovery.best_basket, **changes))
+
+
+def with_rates(sale: EvmSimulated | None, **changes: Any) -> EvmSimulated:
+    assert sale is not None
+    return replace(sale, rates=replace(sale.rates, **changes))
+
+
+def with_economics(discovery: EvmDiscovery, **changes: Any) -> EvmDiscovery:
+    economics = discovery.best_basket.economics
+    assert economics is not None
+    return with_basket(discovery, economics=replace(economics, **changes))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda one: with_token(one, excluded_because=Exclusion.PRICE_UNKNOWN), "is excluded from the basket"),
+        (lambda one: with_token(one, finding=verdicts.BROKEN), "has tokens that can't be sold"),
+        (lambda one: with_token(one, sale=None), "can be sold in no way"),
+        (lambda one: with_token(one, sale=with_rates(worthiest(one).sale, gas_price=1)), "is at another price"),
+        (lambda one: with_basket(one, tokens=one.best_basket.tokens[1:]), "is not excluded from the basket"),
+        (lambda one: with_basket(one, tokens=one.best_basket.tokens[1:]), "have other tokens"),
+        (lambda one: with_basket(one, sweep=None), "without a sweep has tokens"),
+        (lambda one: with_basket(one, sweep=with_rates(one.best_basket.sweep, gas_price=1)), "valued at other prices"),
+        (lambda one: with_economics(one, net_output=-1), "the basket leaves -1"),
+        (lambda one: with_economics(one, net_output=10**30), "is left of"),
+        (lambda one: with_economics(one, value=1), "is at other prices"),
+    ],
+)
+def test_a_wallet_whose_tokens_contradict_the_basket_is_not_shown(
+    chain: LocalChain, partner: Partner, spoil: Callable[[EvmDiscovery], EvmDiscovery], message: str
+) -> None:
+    request = DiscoverRequest(LOCAL, chain.users[0].address, chain.token("WETH").address, (), includes_hidden=False)
+    discovery = discover_v5(registry=networks.current(), partner=partner, request=request)
+    require_consistent_discovery(discovery)
+    with pytest.raises(ContradictoryOfferError, match=message):
+        require_consistent_discovery(spoil(discovery))
 
 
 def test_a_contradiction_is_an_internal_error_and_nothing_is_stored(

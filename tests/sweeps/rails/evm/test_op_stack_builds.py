@@ -43,11 +43,12 @@ def batched(execution: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("atomic", ["ready", "unsupported"])
 def test_discover_charges_the_basket_for_the_bytes_that_its_build_sends(app: PartnerApp, atomic: str) -> None:
-    choices = {"execution": {"wallet": {"atomic": atomic}}, "outputMint": app.chain.token("WETH").address}
-    body = {"chain": app.chain.world["chain"], "wallet": app.user.address, **choices}
+    execution = {"wallet": {"atomic": atomic}}
+    body = app.body(output="WETH", execution=execution)
+    del body["tokens"]
     found = app.api.post("/v2/sweep/discover", body, content_type="application/json")
     basket = found.json()["data"]["bestBasket"]
-    economics = app.build(tokens=basket["tokens"], **choices)["economics"]
+    economics = app.build(tokens=basket["tokens"], output="WETH", execution=execution)["economics"]
     assert basket["economics"]["execution"] == economics["execution"]
     # Floors, which discover does not show, may have another byte that is zero.
     assert int(basket["economics"]["dataFee"]) == pytest.approx(int(economics["dataFee"]), rel=0.001)
