@@ -36,7 +36,7 @@ PERMIT2 = 35_600
 PERMIT2_PER_TOKEN = 1_610
 USED_WORD = 17_100  # saved if the word of the nonce has a bit already
 CONTRACT_SIGNATURE = 100_000  # what the account's code may use to check the signature (EIP-1271)
-TOKEN_PERMIT = 70_000  # a signature check, a nonce and an allowance that were zero, behind a proxy
+TOKEN_PERMIT = 64_000  # a signature check, a nonce and an allowance that were zero, behind a proxy
 
 # A V3 pool that was emptied walks through words of 256 empty ticks up to the leg's price limit before it is left out.
 EMPTY_WORD = 7_500

@@ -25,7 +25,7 @@ APPROVAL_LIMIT_PERCENT = 130  # a fifth of what was used may have been refunded
 BATCH = 6_000  # an account's code around its calls
 BATCH_LIMIT = 60_000  # that code, and what the frames of its calls keep of a sweep's gas (EIP-150)
 # A token's first permit that the sweep uses up; more where it stays, less where its nonce was counted before.
-USED_PERMIT, KEPT_PERMIT, COUNTED_NONCE = 35_500, 54_500, 17_100
+USED_PERMIT, KEPT_PERMIT, COUNTED_NONCE = 34_500, 52_800, 17_100
 # EIP-7702: the price of an authorization, of which half is refunded to an account that exists.
 AUTHORIZATION, USED_AUTHORIZATION = 25_000, 12_500
 # What a rollup's fee for data is estimated to grow by, in bytes of calldata as a token adds them, mostly zeros. An

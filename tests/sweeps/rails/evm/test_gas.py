@@ -17,6 +17,7 @@ from tests.factories.sweeps import LOCAL
 from tests.local_chain import LocalChain, Token, signed_data
 from tests.many_tokens import open_market
 from tests.partner_app import PartnerApp
+from tests.wallets import completed, executions_of
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +34,12 @@ def build(app: PartnerApp, tokens: list[Token], *, output: str, units: int = 1_0
 
 def least_gas(app: PartnerApp, built: dict[str, Any]) -> int:
     """Return the least gas limit with which a sweep succeeds, in whole thousands."""
-    call = {"from": app.user.address, "to": built["contractAddress"], "data": signed_data(app.user, built)}
-    too_little, enough = 0, int(built["transaction"]["gas"]) // PRECISION
+    return least_of(app, built["transaction"] | {"data": signed_data(app.user, built)})
+
+
+def least_of(app: PartnerApp, transaction: dict[str, Any]) -> int:
+    call = {"from": app.user.address, "to": transaction["to"], "data": transaction["data"]}
+    too_little, enough = 0, int(transaction["gas"]) // PRECISION
     assert succeeds(app.chain, call, enough)
     while enough - too_little > 1:
         middle = (too_little + enough) // 2
@@ -68,6 +73,17 @@ def test_the_limit_suffices_and_is_at_most_5_percent_above_the_least(
         assert limit <= TRANSACTION_CAP
     receipt = app.chain.receipt(app.chain.sign_and_send(app.user, built))
     assert receipt["status"] == 1
+
+
+@pytest.mark.parametrize("symbols", [["USDC"], ["USDC", "UNI"], ["USDC", "UNI", "DAI"]], ids=len)
+def test_the_limit_after_permits_suffices_and_is_at_most_10_percent_above_the_least(
+    app: PartnerApp, symbols: list[str]
+) -> None:
+    """DAI's permit allows any amount."""
+    built = app.build(dict.fromkeys(symbols, 5.0), output="WETH", approvals="unlimited")
+    execution = executions_of(built)["permits"]
+    transaction = execution["transaction"] | {"data": completed(app.user, execution)}
+    assert int(transaction["gas"]) <= least_of(app, transaction) * 110 // 100
 
 
 def test_v4_has_the_same_limit(app: PartnerApp, use_mode: Callable[[str], object]) -> None:
