@@ -27,9 +27,14 @@ READY, SPONSORED = {"wallet": {"atomic": "ready"}}, {"wallet": {"gas": "sponsore
 @pytest.fixture
 def poor(app: PartnerApp) -> LocalAccount:
     """A new user with 0.32 dollars each of four stablecoins, who has approved nothing."""
+    return new_user(app, FOUR)
+
+
+def new_user(app: PartnerApp, units: dict[str, float]) -> LocalAccount:
+    """Return a user who holds coins and so much of these tokens."""
     user: LocalAccount = Account.create()
     app.chain.give_coins(user.address)
-    for symbol, whole in FOUR.items():
+    for symbol, whole in units.items():
         token = app.chain.token(symbol)
         data = "0x" + TRANSFER.encode(user.address, token.units(whole)).hex()
         assert app.chain.receipt(app.chain.send(app.user, {"to": token.address, "data": data}))["status"] == 1
@@ -63,6 +68,24 @@ def test_discover_does_not_recommend_a_sale_that_loses_money(
             ("sellable", "basket_uneconomic"),
             ("uneconomic", None),
         )
+
+
+@pytest.mark.parametrize(("left_bps", "is_recommended"), [(25, False), (100, True)])
+def test_a_basket_that_leaves_less_than_estimates_may_be_off_by_is_not_recommended(
+    app: PartnerApp,
+    set_gas_price: Callable[[int], None],
+    left_bps: int,
+    is_recommended: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """What is left is a part of output and cost together, which are about twice the output here.
+
+    The base fee falls by an eighth after a block that is empty.
+    """
+    request = {"wallet": new_user(app, {"USDC": 20}).address, "execution": READY}
+    economics = discovered(app, **request)["bestBasket"]["economics"]
+    break_even = (int(economics["netOutput"]) + int(economics["gasShare"])) // int(economics["gas"])
+    set_gas_price((break_even * (10_000 - 2 * left_bps) // 10_000 - GWEI) * 8 // 7)
+    assert bool(discovered(app, **request)["bestBasket"]["tokens"]) == is_recommended
 
 
 def test_a_build_of_it_is_refused(app: PartnerApp, poor: LocalAccount) -> None:

@@ -111,7 +111,9 @@ class BasketTokenSerializer(serializers.Serializer[Any]):
 class BasketSerializer(serializers.Serializer[Any]):
     """The tokens that are worth sweeping together."""
 
-    tokens = BasketTokenSerializer(many=True, help_text="The best first; empty if no sweep is worth its gas.")
+    tokens = BasketTokenSerializer(
+        many=True, help_text="The best first; empty if no sweep leaves more than half a percent of its output and cost."
+    )
     expectedOutput = AmountOutputField(
         source="expected_output",
         help_text="Before the fee, of all tokens in one sweep: as its simulation showed it, or else the sum of the "
