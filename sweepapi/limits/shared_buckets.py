@@ -3,33 +3,19 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-import structlog
 from django.conf import settings
-from redis import RedisError
 
+from sweepapi.limits.shared_redis import SharedRedis
 from sweepapi.limits.token_buckets import Bucket, Level, LocalBuckets, RedisBuckets
-from sweepapi.postgres.breaker import Breaker
 
 TIMEOUT_SECONDS = 0.05
-PAUSE_SECONDS = 1.0
 
-log = structlog.get_logger(__name__)
-_breaker = Breaker(pause_seconds=PAUSE_SECONDS)
 _local = LocalBuckets()
 
 
 def take_shared(buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level] | None:
     """Take as ``RedisBuckets.take`` does; None if Redis is away."""
-    if not _breaker.admits(deadline_seconds=TIMEOUT_SECONDS):
-        return None
-    try:
-        levels = _shared(settings.REDIS_URL).take(buckets, guards)
-    except RedisError as error:
-        _breaker.silent()
-        log.warning("rate_limits_without_redis", error=type(error).__name__)
-        return None
-    _breaker.answered()
-    return levels
+    return _shared(settings.REDIS_URL).take(buckets, guards)
 
 
 def take_local(buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level]:
@@ -45,4 +31,4 @@ def take(buckets: Sequence[Bucket]) -> list[Level]:
 
 @lru_cache
 def _shared(url: str) -> RedisBuckets:
-    return RedisBuckets(url, timeout_seconds=TIMEOUT_SECONDS)
+    return RedisBuckets(SharedRedis(url, timeout_seconds=TIMEOUT_SECONDS))

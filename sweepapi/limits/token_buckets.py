@@ -9,9 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from sweepapi.limits.shared_redis import SharedRedis
 
 MAX_LOCAL_BUCKETS = 10_000
 
@@ -82,19 +80,20 @@ class Level:
 class RedisBuckets:
     """Buckets that all processes share; each request takes one round trip."""
 
-    def __init__(self, url: str, *, timeout_seconds: float) -> None:
-        timeouts = {"socket_timeout": timeout_seconds, "socket_connect_timeout": timeout_seconds}
-        self._redis = Redis.from_url(url, retry=Retry(NoBackoff(), 0), **timeouts)
-        self._take = self._redis.register_script(_TAKE)
+    def __init__(self, redis: SharedRedis) -> None:
+        self._take = redis.script(_TAKE)
 
-    def take(self, buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level]:
-        """Take a token from each bucket, or from none; raises ``RedisError``.
+    def take(self, buckets: Sequence[Bucket], guards: Sequence[Bucket] = ()) -> list[Level] | None:
+        """Take a token from each bucket, or from none; None if Redis is away.
 
         The guards have to have a token too, and keep it. Returns the levels of all.
         """
         every = [*buckets, *guards]
         arguments = [value for bucket in every for value in (bucket.token_micros, bucket.capacity)]
-        *missing, granted = self._take(keys=[bucket.key for bucket in every], args=[*arguments, len(guards)])
+        answer = self._take([bucket.key for bucket in every], [*arguments, len(guards)])
+        if answer is None:
+            return None
+        *missing, granted = answer
         return _levels(buckets, guards, missing, is_granted=granted == 1)
 
 

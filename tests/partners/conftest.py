@@ -6,7 +6,6 @@ import pytest
 
 from sweepapi.limits import shared_buckets
 from sweepapi.limits.token_buckets import LocalBuckets
-from sweepapi.postgres.breaker import Breaker
 
 
 @pytest.fixture
@@ -14,7 +13,6 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Redis may be slow, as on a busy machine, and was not given up by an earlier test; buckets in memory are full."""
     shared_buckets._shared.cache_clear()  # noqa: SLF001 it keeps connections with another deadline
     monkeypatch.setattr(shared_buckets, "TIMEOUT_SECONDS", 10.0)
-    monkeypatch.setattr(shared_buckets, "_breaker", Breaker(pause_seconds=shared_buckets.PAUSE_SECONDS))
     monkeypatch.setattr(shared_buckets, "_local", LocalBuckets())
     yield
     shared_buckets._shared.cache_clear()  # noqa: SLF001 as above
