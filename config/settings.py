@@ -60,6 +60,7 @@ CLUSTERS_FILE = Path(env.str("CLUSTERS_FILE", default=str(BASE_DIR / "config" / 
 SOLANA_FEE_WALLET = env.str("SOLANA_FEE_WALLET", default="")
 SWAP_API_URL = env.str("SWAP_API_URL", default="")
 SWAP_API_KEY = env.str("SWAP_API_KEY", default="")
+SWAP_API_REQUESTS_PER_MINUTE = env.int("SWAP_API_REQUESTS_PER_MINUTE", default=60)
 # Where the fee signer's key is; which of the others are needed depends on it.
 FEE_SIGNER = env.str("FEE_SIGNER", default="local")
 FEE_SIGNER_KEY = env.str("FEE_SIGNER_KEY", default="")

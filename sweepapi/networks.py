@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Self
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -23,11 +25,17 @@ from sweepapi.evm.wallet.holdings.alchemy import Alchemy
 from sweepapi.evm.wallet.holdings.blockscout import Blockscout
 from sweepapi.evm.wallet.holdings.outside import OutsideSource
 from sweepapi.forking import ForkSafeLock
+from sweepapi.limits.shared_redis import SharedRedis
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster, load_clusters
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
+from sweepapi.solana.swap_api.memory import Memory
+from sweepapi.solana.swap_api.pace import Pace
 from sweepapi.solana.worth.coin_prices import CoinPrices
+
+# Quotes take longer than this anyway.
+SHARED_TIMEOUT_SECONDS = 0.25
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
 
@@ -49,6 +57,7 @@ class Networks:
     fee_wallet: str  # that is paid the fees of sweeps on Solana; blank if no cluster is enabled
     swap_api_url: str = field(repr=False)  # as above; it may contain a key
     swap_api_key: str = field(repr=False)
+    swap_api_requests_per_minute: int  # that our plan with the swap API allows
     alchemy_urls: Mapping[str, str] = field(repr=False, default_factory=dict)  # by the chain's name; so is the next one
     blockscout_urls: Mapping[str, str] = field(repr=False, default_factory=dict)
     blockscout_key: str = field(repr=False, default="")
@@ -69,6 +78,7 @@ class Networks:
             fee_wallet=settings.SOLANA_FEE_WALLET,
             swap_api_url=settings.SWAP_API_URL,
             swap_api_key=settings.SWAP_API_KEY,
+            swap_api_requests_per_minute=settings.SWAP_API_REQUESTS_PER_MINUTE,
             alchemy_urls=settings.ALCHEMY_URLS,
             blockscout_urls=settings.BLOCKSCOUT_URLS,
             blockscout_key=settings.BLOCKSCOUT_KEY,
@@ -92,7 +102,17 @@ class Networks:
     @cached_property
     def swap_api(self) -> SwapApi:
         """The swap API that quotes sweeps on Solana."""
-        return SwapApi(self.swap_api_url, self.swap_api_key, self.rpc_timeout_seconds)
+        redis = SharedRedis(settings.REDIS_URL, timeout_seconds=SHARED_TIMEOUT_SECONDS)
+        account = f"{urlsplit(self.swap_api_url).netloc} {self.swap_api_key}"
+        prefix = f"swap-api:{sha256(account.encode()).hexdigest()[:16]}"
+        share = max(1, self.swap_api_requests_per_minute // settings.WEB_PROCESSES)
+        return SwapApi(
+            self.swap_api_url,
+            self.swap_api_key,
+            self.rpc_timeout_seconds,
+            pace=Pace(redis, f"{prefix}:window", per_minute=self.swap_api_requests_per_minute, share=share),
+            memory=Memory(redis, prefix),
+        )
 
     @cached_property
     def coin_prices(self) -> CoinPrices:

@@ -128,6 +128,8 @@ def _incomplete_clusters(configured: Networks) -> Iterator[CheckMessage]:
         yield Error("SOLANA_FEE_WALLET must be a wallet's key in base58.", id="sweeps.E009")
     if not configured.swap_api_url.startswith(("https://", "http://")):
         yield Error("SWAP_API_URL must be the URL of a swap API.", id="sweeps.E010")
+    if configured.swap_api_requests_per_minute < 1:
+        yield Error("SWAP_API_REQUESTS_PER_MINUTE must be at least 1.", id="sweeps.E020")
 
 
 def _is_key(text: str) -> bool:

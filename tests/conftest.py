@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from celery import current_app
@@ -157,7 +158,7 @@ def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]
 def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Iterator[SwapMarket]:
     """A swap API of the local cluster, which the service asks for quotes."""
     with solana_swap_api.running(cluster) as market:
-        change_networks(swap_api_url=market.api.url, swap_api_key=solana_swap_api.KEY)
+        change_networks(swap_api_url=market.api.url, swap_api_key=f"key {uuid4()}", swap_api_requests_per_minute=10_000)
         yield market
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
+from django.conf import settings
 from solders.pubkey import Pubkey
 from spl.token.constants import NATIVE_DECIMALS, WRAPPED_SOL_MINT
 
@@ -13,6 +15,10 @@ from dev.solana.faucet import LAMPORTS_PER_SOL
 from dev.solana.swap_api.maker import Maker, Price
 from dev.solana.swap_api.orders import Order
 from dev.solana.swap_api.server import LocalSwapApi, Request, Response, serving
+from sweepapi.limits.shared_redis import SharedRedis
+from sweepapi.solana.swap_api import SwapApi
+from sweepapi.solana.swap_api.memory import Memory
+from sweepapi.solana.swap_api.pace import Pace
 from tests.solana_cluster import USDC_DECIMALS, SolanaCluster
 from tests.swap_document import answer_problems, request_problems
 
@@ -34,6 +40,24 @@ def serving_documented(build: Callable[[Order], dict[str, Any]]) -> Iterator[Loc
     with serving(LocalSwapApi(build, observe=observe)) as api:
         yield api
     assert problems == []
+
+
+def client_at(  # noqa: PLR0913 what tests change of a client
+    url: str,
+    key: str = KEY,
+    *,
+    timeout_seconds: float = 5,
+    per_minute: int = 10_000,
+    redis_url: str = "",
+    shared_as: str = "",
+) -> SwapApi:
+    """Return a new client; those that are shared under a name have one window and memory.
+
+    Without Redis each has the window to itself.
+    """
+    redis, prefix = SharedRedis(redis_url or settings.REDIS_URL, timeout_seconds=5), f"test:{shared_as or uuid4()}"
+    pace = Pace(redis, f"{prefix}:window", per_minute=per_minute, share=per_minute)
+    return SwapApi(url, key, timeout_seconds, pace=pace, memory=Memory(redis, prefix))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sweepapi.evm.encoding.addresses import ZERO_ADDRESS
 from sweepapi.evm.encoding.eip712 import TypedData
 from sweepapi.evm.signers import SignerSettings, make_signer
 from sweepapi.rpc import Call
-from sweepapi.solana.swap_api import SwapApi
+from tests.solana_swap_api import client_at
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def send_a_message() -> None:
 
 
 def ask_for_quotes() -> None:
-    SwapApi("http://127.0.0.1:1", "no key", timeout_seconds=1).quotes([])
+    client_at("http://127.0.0.1:1").quotes([])
 
 
 def test_calls_outside_of_transactions_are_allowed(io_inside_transactions: list[str]) -> None:

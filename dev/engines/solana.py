@@ -28,6 +28,8 @@ from sweepapi.solana.cluster.clusters import load_clusters
 
 CLUSTERS_FILE = "clusters.toml"
 MAKER_FILE = "maker.json"
+# The local swap API has no limit.
+REQUESTS_PER_MINUTE = 100_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class LocalCluster:
             "SOLANA_FEE_WALLET": str(self.fee_wallet.pubkey()),
             "SWAP_API_URL": self.swap_api_url,
             "SWAP_API_KEY": self.swap_api_key,
+            "SWAP_API_REQUESTS_PER_MINUTE": str(REQUESTS_PER_MINUTE),
         }
 
     def describe(self) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Window(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class WindowLimit:
     """How many requests are granted within the window."""
 
     requests: int
@@ -81,7 +81,7 @@ class Limit:
 class RedisWindow:
     """A window that all processes share; each method takes one round trip."""
 
-    def __init__(self, redis: SharedRedis, key: str, limit: Limit) -> None:
+    def __init__(self, redis: SharedRedis, key: str, limit: WindowLimit) -> None:
         self._keys, self._limit = [key, f"{key}:closed"], limit
         self._take, self._correct = redis.script(_TAKE), redis.script(_CORRECT)
 
@@ -101,7 +101,7 @@ class RedisWindow:
 class LocalWindow:
     """A window of this process alone."""
 
-    limit: Limit
+    limit: WindowLimit
     _leaving_at: Sequence[float] = field(default=(), init=False)  # of what was granted, in order; monotonic seconds
     _closed_until: float = field(default=0.0, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)

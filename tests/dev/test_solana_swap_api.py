@@ -19,9 +19,9 @@ from dev.processes.waiting import wait_until
 from dev.solana.history.records import Landed
 from dev.solana.swap_api.maker import TWO_STEPS_ACCOUNTS
 from sweepapi import networks
-from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiQuote
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApiQuote
 from tests.solana_cluster import SolanaCluster
-from tests.solana_swap_api import KEY, MICRO, SwapMarket
+from tests.solana_swap_api import MICRO, SwapMarket, client_at
 
 AMOUNT = 2_000_000
 SOL = 10**9
@@ -195,7 +195,7 @@ def test_it_runs_as_a_process(cluster: SolanaCluster, swap_api: SwapMarket, take
     process = subprocess.Popen(argv)
     try:
         wait_until(lambda: _answers(port), within_seconds=60, what="the swap API")
-        client = SwapApi(f"http://127.0.0.1:{port}", KEY, timeout_seconds=10)
+        client = client_at(f"http://127.0.0.1:{port}", timeout_seconds=10)
         (quote,) = client.quotes([request_of(cluster, taker, mint)])
     finally:
         process.terminate()

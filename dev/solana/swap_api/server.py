@@ -50,6 +50,7 @@ class LocalSwapApi:
     alter: Callable[[Query, Body], Body] = unaltered  # the body of a quote
     replace: Callable[[], Response] | None = None  # the whole response to any request
     answer: Callable[[Query], Response | None] = lambda _query: None  # the whole response to some of them
+    admit: Callable[[], Mapping[str, str] | Response] = dict  # the headers of the response, or a refusal instead of it
     observe: Callable[[Request, Response | None], None] = lambda _request, _response: None  # None: a test changed it
     _may_answer: Event = field(default_factory=Event)
 
@@ -70,6 +71,10 @@ class LocalSwapApi:
         if self.replace is not None:
             self.observe(request, None)
             return self.replace()
+        admitted = self.admit()
+        if isinstance(admitted, Response):
+            self.observe(request, None)
+            return admitted
         query = dict(request.query)
         answered = self.answer(query)
         if answered is not None:
@@ -77,7 +82,7 @@ class LocalSwapApi:
             return answered
         status, body = self._honest(request, query)
         altered = self.alter(query, deepcopy(body)) if status is HTTPStatus.OK else body
-        response = Response(status, json.dumps(altered).encode())
+        response = Response(status, json.dumps(altered).encode(), admitted)
         self.observe(request, response if altered == body else None)
         return response
 

@@ -1,9 +1,9 @@
-"""The HTTP requests to a swap API: in parallel within a bound, each with a time limit and all with one deadline."""
+"""The HTTP requests to a swap API: at its pace, in parallel within a bound, each with a time limit and all with one."""
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import BoundedSemaphore
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -13,13 +13,25 @@ from sweepapi.limits.http_body import read_body
 from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
-from sweepapi.solana.swap_api.quotes import NoQuote, QuoteAnswer, QuoteRequest, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api.memory import Memory
+from sweepapi.solana.swap_api.pace import Pace
+from sweepapi.solana.swap_api.quotes import (
+    NoQuote,
+    QuoteAnswer,
+    QuoteRequest,
+    RateLimitedError,
+    SwapApiError,
+    SwapApiQuote,
+)
 
 WORKERS = 8
 MAX_REQUEST_SECONDS = 3.0
 MAX_RESPONSE_BYTES = 2**20
-MAX_RETRY_AFTER_SECONDS = 3600
 SUSPECTED_AFTER = 3  # calls in a row of which a request had no answer
+# How long a build waits for the swap API to take more requests.
+MAX_WAIT_SECONDS = 7.0
+# Builds that wait so, in a process: the others get what is free, so that no partner's wait takes the places of others.
+MAX_WAITING = 2
 
 
 class SwapApi:
@@ -28,9 +40,11 @@ class SwapApi:
     Its URL may contain a key, so neither leaves this object: not in an error, a log or a redirect.
     """
 
-    def __init__(self, url: str, key: str, timeout_seconds: float) -> None:
+    def __init__(self, url: str, key: str, timeout_seconds: float, *, pace: Pace, memory: Memory) -> None:
         self._url = f"{url.rstrip('/')}/build"
         self._timeout_seconds = timeout_seconds
+        self._pace, self._memory = pace, memory
+        self._waiting = BoundedSemaphore(MAX_WAITING)
         self._session = requests.Session()
         self._session.headers.update({"Accept": "application/json", "x-api-key": key})
         adapter = HTTPAdapter(pool_maxsize=WORKERS * 2, max_retries=0)
@@ -40,24 +54,60 @@ class SwapApi:
         self._failed: tuple[float, dict[str, str]] = 0.0, {}  # the last one's deadline, by which it is told, and query
         self._outage = Outage("swap API", self._answers)
 
-    def quotes(self, quote_requests: Sequence[QuoteRequest]) -> list[QuoteAnswer]:
+    @property
+    def is_answering(self) -> bool:
+        """Whether the last requests, of whichever process, were answered."""
+        return not self._outage.is_known and self._memory.is_answering
+
+    def quotes(self, quote_requests: Sequence[QuoteRequest], *, for_build: bool = True) -> list[QuoteAnswer]:
         """Return the answer to each request, in order: an error for one that got no usable answer in time.
 
-        Raises ``SwapApiError`` if all of them are errors, and at once while the swap API answers no one.
+        What was answered in the last seconds is not asked again. A build waits for a while until the swap API takes
+        more requests; others get what is free, as does a build beside too many that wait. Raises ``SwapApiError`` if
+        all answers are errors, and at once while the swap API answers no one.
         """
         if self._outage.is_known:
             raise SwapApiError("the swap API does not answer", is_temporary=True)
+        answers = self._remembered(quote_requests)
+        wait_ends_at = time.monotonic() + (MAX_WAIT_SECONDS if for_build else 0)
+        while missing := [request for request in dict.fromkeys(quote_requests) if request not in answers]:
+            grant = self._pace.take(len(missing), for_build=for_build)
+            if grant.count:
+                answers |= self._asked(missing[: grant.count])
+            elif not self._waited(grant.seconds_to_next, wait_ends_at):
+                answers |= dict.fromkeys(missing, RateLimitedError(grant.seconds_to_next))
+        in_order = [answers[request] for request in quote_requests]
+        refuse_without_answer(in_order)
+        return in_order
+
+    def _remembered(self, quote_requests: Sequence[QuoteRequest]) -> dict[QuoteRequest, QuoteAnswer]:
+        found = self._memory.answers([query_of(request) for request in quote_requests])
+        pairs = zip(quote_requests, found, strict=True)
+        return {request: _decoded(*answer, request) for request, answer in pairs if answer is not None}
+
+    def _waited(self, seconds: float, ends_at: float) -> bool:
+        """Wait for so long; False, at once, if that is too long or too many do."""
+        if time.monotonic() + seconds > ends_at or not self._waiting.acquire(blocking=False):
+            return False
+        try:
+            time.sleep(seconds)
+        finally:
+            self._waiting.release()
+        return True
+
+    def _asked(self, quote_requests: Sequence[QuoteRequest]) -> dict[QuoteRequest, QuoteAnswer]:
+        """Return the answers to requests that were granted, without those that the swap API takes only later."""
         deadline = time.monotonic() + self._timeout_seconds
         executor = ThreadPoolExecutor(WORKERS, thread_name_prefix="swap-api")
         try:
-            futures = [executor.submit(self._quote, request, deadline) for request in quote_requests]
-            wait(futures, self._timeout_seconds)
+            futures = {request: executor.submit(self._quote, request, deadline) for request in quote_requests}
+            wait(futures.values(), self._timeout_seconds)
         finally:
             # Threads that still read end with their request's time limit; nothing waits for them.
             executor.shutdown(wait=False, cancel_futures=True)
-        answers = [_answer(future) for future in futures]
-        refuse_without_answer(answers)
-        return answers
+        answers = {request: _answer(future) for request, future in futures.items()}
+        self._memory.note(is_answered=not all(isinstance(answer, SwapApiError) for answer in answers.values()))
+        return {request: answer for request, answer in answers.items() if not isinstance(answer, RateLimitedError)}
 
     def _quote(self, request: QuoteRequest, deadline: float) -> SwapApiQuote | NoQuote:
         seconds = min(MAX_REQUEST_SECONDS, deadline - time.monotonic())
@@ -71,16 +121,10 @@ class SwapApi:
             # Not chained: the text of these errors contains the URL.
             raise SwapApiError(f"the swap API did not answer ({type(error).__name__})", is_temporary=True) from None
         self._failures = 0
-        if status == requests.codes.ok:
-            return quote(parsed(body), request)
-        if status == requests.codes.bad_request:
-            return no_quote(parsed(body))
-        is_limited = status == requests.codes.too_many_requests
-        raise SwapApiError(
-            f"the swap API answered with status {status}",
-            retry_after_seconds=_retry_after_seconds(headers) if is_limited else None,
-            is_temporary=is_limited or status >= requests.codes.internal_server_error,
-        )
+        self._pace.learn(status, headers)
+        answer = _decoded(status, body, request)
+        self._memory.keep(query, status, body)
+        return answer
 
     def _note_failure(self, deadline: float, query: dict[str, str]) -> None:
         self._failures += self._failed[0] != deadline
@@ -90,6 +134,8 @@ class SwapApi:
 
     def _answers(self) -> bool:
         """Whether the last request that failed is answered now, with whatever."""
+        if not self._pace.take(1, for_build=True).count:
+            return False
         try:
             self._get(self._failed[1], MAX_REQUEST_SECONDS)
         except (requests.RequestException, HTTPError, ValueError):
@@ -145,9 +191,14 @@ def _late() -> SwapApiError:
     return SwapApiError("the swap API did not answer in time", is_temporary=True)
 
 
-def _retry_after_seconds(headers: Mapping[str, str]) -> int | None:
-    """Return the seconds that the swap API wants us to wait; None if it does not say, or gives a date."""
-    text = headers.get("Retry-After", "")
-    if re.fullmatch(r"[0-9]{1,9}", text) is None:
-        return None
-    return min(int(text), MAX_RETRY_AFTER_SECONDS)
+def _decoded(status: int, body: bytes, request: QuoteRequest) -> SwapApiQuote | NoQuote:
+    """Return what an answer says; raises ``SwapApiError``."""
+    if status == requests.codes.ok:
+        return quote(parsed(body), request)
+    if status == requests.codes.bad_request:
+        return no_quote(parsed(body))
+    if status == requests.codes.too_many_requests:
+        raise RateLimitedError(0)
+    raise SwapApiError(
+        f"the swap API answered with status {status}", is_temporary=status >= requests.codes.internal_server_error
+    )

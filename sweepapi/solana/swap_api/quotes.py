@@ -1,5 +1,6 @@
 """What is asked of a swap API for one token, and what it answers."""
 
+import math
 from dataclasses import dataclass
 
 from solders.instruction import Instruction
@@ -18,6 +19,14 @@ class SwapApiError(SolanaError):
         self.retry_after_seconds = retry_after_seconds
         self.is_temporary = is_temporary
         super().__init__(message)
+
+
+class RateLimitedError(SwapApiError):
+    """The swap API takes no more requests for this long, so it was not asked, or refused to answer."""
+
+    def __init__(self, seconds: float) -> None:
+        message = "the swap API takes no more requests for now"
+        super().__init__(message, retry_after_seconds=max(1, math.ceil(seconds)), is_temporary=True)
 
 
 @dataclass(frozen=True, kw_only=True)

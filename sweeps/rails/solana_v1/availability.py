@@ -1,7 +1,8 @@
 """Whether sweeps would work on each cluster right now.
 
-A cluster is available when a provider with its genesis hash shows a recent clock, and the fee wallet has an account for
-at least one output token. The output tokens without one are logged whenever they change.
+A cluster is available when a provider with its genesis hash shows a recent clock, the fee wallet has an account for at
+least one output token, and the swap API answered one of the last requests. The output tokens without an account are
+logged whenever they change.
 """
 
 import time
@@ -61,6 +62,8 @@ def _is_available(registry: Networks, cluster: Cluster, timeout_seconds: float |
     found = reads.by_key(keys, answers)
     missing = [symbol for symbol, accounts in of_tokens.items() if not any(_is_account(found[key]) for key in accounts)]
     _log_change(cluster, missing)
+    if not registry.swap_api.is_answering:
+        return False
     is_recent = abs(time.time() - clock.unix_timestamp) <= MAX_CLOCK_AGE_SECONDS
     return is_recent and len(missing) < len(of_tokens)
 

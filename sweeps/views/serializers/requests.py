@@ -63,12 +63,15 @@ class ClientReferenceField(StrictCharField):
         return data
 
 
+def slippage_field(**options: Any) -> StrictIntegerField:  # noqa: ANN401 DRF's own
+    """Return a field for the slippage in basis points that a sweep may have."""
+    return StrictIntegerField(min_value=MIN_SLIPPAGE_BPS, max_value=MAX_SLIPPAGE_BPS, **options)
+
+
 class SweepRequest(StrictSerializer):
     """A sweep to build on a chain of any family, whose serializer adds ``chain``, ``wallet``, ``tokens`` and output."""
 
-    slippageBps = StrictIntegerField(
-        min_value=MIN_SLIPPAGE_BPS,
-        max_value=MAX_SLIPPAGE_BPS,
+    slippageBps = slippage_field(
         help_text="How much less than quoted the sweep may give, in basis points.",
     )
     acceptPriceImpactBps = StrictIntegerField(

@@ -9,7 +9,7 @@ from sweepapi.api.input.chains import ClusterField
 from sweepapi.api.input.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
 from sweepapi.api.input.serializers import StrictSerializer
 from sweeps.protocol.request import BuildRequest
-from sweeps.views.serializers.requests import HintedToken, SweepRequest
+from sweeps.views.serializers.requests import HintedToken, SweepRequest, slippage_field
 
 _DISCOVER = {
     "wallet": "9VMqTbzWzv4T8Y6sk8oopessZq1vcUWS5LbgDymZRkoa",
@@ -31,6 +31,12 @@ class DiscoverRequestSerializer(StrictSerializer):
     wallet = SolanaWalletField(help_text="The user's wallet.")
     outputMint = SolanaKeyField(
         required=False, source="output_mint", help_text="One of the output tokens; by default the first one."
+    )
+    slippageBps = slippage_field(
+        required=False,
+        source="slippage_bps",
+        help_text="The slippage of the build that may follow, in basis points; by default 100. Within 15 seconds, a "
+        "build with the same slippage uses the quotes of this discovery.",
     )
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from dev.processes.waiting import wait_until
 from sweepapi.limits.shared_redis import SharedRedis
-from sweepapi.limits.sliding_window import Grant, Limit, LocalWindow, RedisWindow
+from sweepapi.limits.sliding_window import Grant, LocalWindow, RedisWindow, WindowLimit
 
 HOUR_SECONDS = 3600
 Start = Callable[..., RedisWindow | LocalWindow]
@@ -20,7 +20,7 @@ def start(request: pytest.FixtureRequest) -> Start:
     """Make windows, by default one that no test waits for."""
 
     def make(requests: int, seconds: float = HOUR_SECONDS) -> RedisWindow | LocalWindow:
-        limit = Limit(requests, seconds)
+        limit = WindowLimit(requests, seconds)
         if request.param == "local":
             return LocalWindow(limit)
         return RedisWindow(SharedRedis(settings.REDIS_URL, timeout_seconds=10), f"window:test:{uuid4()}", limit)
@@ -91,4 +91,4 @@ def test_a_count_of_the_service_without_what_is_on_its_way_frees_nothing(start: 
 
 def test_without_redis_nothing_is_granted_and_nothing_refused() -> None:
     redis = SharedRedis("redis://127.0.0.1:1", timeout_seconds=0.05)
-    assert RedisWindow(redis, "window:test", Limit(1, 1)).take(1) is None
+    assert RedisWindow(redis, "window:test", WindowLimit(1, 1)).take(1) is None

@@ -12,7 +12,7 @@ from dev.solana.swap_api.deal import Deal, Mint
 from dev.solana.swap_api.orders import Order
 from dev.solana.swap_api.server import LocalSwapApi
 from sweepapi.solana.swap_api import QuoteRequest, SwapApi, SwapApiError, SwapApiQuote
-from tests.solana_swap_api import KEY
+from tests.solana_swap_api import client_at
 
 SOLD, BOUGHT, TAKER, FEE_ACCOUNT, MAKER, TABLE = (Pubkey.from_bytes(bytes([number] * 32)) for number in range(1, 7))
 LATEST = {"blockhash": str(Hash.default()), "lastValidBlockHeight": 150}
@@ -36,8 +36,8 @@ def build(order: Order) -> dict[str, Any]:
     return build_answer(deal_of(order), {TABLE: [MAKER]}, LATEST)
 
 
-def client_of(api: LocalSwapApi, *, timeout_seconds: float = 5) -> SwapApi:
-    return SwapApi(api.url, KEY, timeout_seconds)
+def client_of(api: LocalSwapApi, **options: Any) -> SwapApi:
+    return client_at(api.url, **options)
 
 
 def quote_of(api: LocalSwapApi, request: QuoteRequest = REQUEST) -> SwapApiQuote:

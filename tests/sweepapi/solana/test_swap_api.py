@@ -17,9 +17,9 @@ from dev.processes.waiting import wait_until
 from dev.solana.swap_api.orders import Order, RefusedError
 from dev.solana.swap_api.server import LocalSwapApi, Response
 from sweepapi.limits import outage
-from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote, client
+from sweepapi.solana.swap_api import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote, client
 from sweepapi.solana.swap_api.client import MAX_RESPONSE_BYTES, WORKERS
-from tests.solana_swap_api import serving_documented
+from tests.solana_swap_api import client_at, serving_documented
 from tests.sweepapi.solana.canned_swap_api import (
     BOUGHT,
     FEE_ACCOUNT,
@@ -152,13 +152,16 @@ def test_one_token_without_a_quote_leaves_the_others_theirs(start: Callable[...,
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("7", 7), ("999999999", 3_600), ("-1", None), ("Wed, 21 Oct 2026 07:28:00 GMT", None), (None, None)],
+    [("7", 7), ("999999999", 3_600), ("-1", 5), ("Wed, 21 Oct 2026 07:28:00 GMT", 5), (None, 5)],
 )
-def test_a_429_says_when_to_try_again(api: LocalSwapApi, header: str | None, seconds: int | None) -> None:
+def test_a_429_says_when_to_try_again(
+    api: LocalSwapApi, monkeypatch: pytest.MonkeyPatch, header: str | None, seconds: int
+) -> None:
+    monkeypatch.setattr(client, "MAX_WAIT_SECONDS", 0)
     headers = {} if header is None else {"Retry-After": header}
     api.replace = lambda: Response(429, b'{"error": "slow down"}', headers)
     refused = refusal(api)
-    assert str(refused) == "the swap API answered with status 429"
+    assert str(refused) == "the swap API takes no more requests for now"
     assert (refused.retry_after_seconds, refused.is_temporary) == (seconds, True)
 
 
@@ -230,7 +233,9 @@ def test_requests_that_no_worker_reached_in_time_are_not_sent(start: Callable[..
         return build(order)
 
     with pytest.raises(SwapApiError):
-        client_of(start(build_late), timeout_seconds=1).quotes([REQUEST] * 3 * WORKERS)
+        client_of(start(build_late), timeout_seconds=1).quotes(
+            [replace(REQUEST, amount=amount) for amount in range(1, 3 * WORKERS)]
+        )
     release.set()
     wait_for_workers()
     assert len(asked) == WORKERS
@@ -242,7 +247,7 @@ def test_requests_that_no_worker_reached_in_time_are_not_sent(start: Callable[..
 )
 @pytest.mark.parametrize("key", [SECRET, f"{SECRET}\n"])
 def test_neither_the_url_nor_the_key_is_in_an_error(url: str, key: str) -> None:
-    swap_api = SwapApi(url, key, timeout_seconds=5)
+    swap_api = client_at(url, key)
     assert SECRET not in repr(swap_api)
     with pytest.raises(SwapApiError) as raised:
         swap_api.quotes([REQUEST])

@@ -29,7 +29,9 @@ IS_OUTPUT = Obstacle("is_output", "This is the output token.")
 PRICE_IMPACT = Obstacle("price_impact_too_high", "It would be sold far below its price; a build has to accept that.")
 UNECONOMIC = Obstacle("uneconomic", "It is worth less than it costs to sweep.")
 NOT_QUOTED = Obstacle(
-    "not_quoted", "It was not quoted: there are too many tokens, or the swap API did not answer in time."
+    "not_quoted",
+    "It was not quoted: there are too many tokens, or the swap API did not answer in time, or takes more "
+    "requests only later.",
 )
 
 

@@ -8,7 +8,7 @@ from sweepapi.fees import FeeRates
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import OutputToken
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
-from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, RateLimitedError, SwapApiError, SwapApiQuote
 from sweepapi.solana.swap_api.client import refuse_without_answer
 from sweepapi.solana.worth.coin_prices import QUOTED_LAMPORTS
 from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
@@ -20,6 +20,8 @@ from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
 
 log = structlog.get_logger(__name__)
+
+LATER = "The swap API quotes no more tokens for now; build it in {} seconds."
 
 
 def ask(
@@ -40,12 +42,12 @@ def ask(
     return quotes
 
 
-def refuse_if_ours(registry: Networks, terms: SwapTerms, reference: OutputToken) -> None:
+def refuse_if_ours(registry: Networks, terms: SwapTerms, reference: OutputToken, *, for_build: bool = True) -> None:
     """Raise ``SwapApiError`` if the swap API does not even quote SOL on these terms: then no token is to blame."""
     sold, amount = str(WRAPPED_SOL), QUOTED_LAMPORTS
     if terms.output_mint == sold:
         sold, amount = reference.mint, 10**reference.decimals
-    (answer,) = registry.swap_api.quotes([terms.quote_request(sold, amount)])
+    (answer,) = registry.swap_api.quotes([terms.quote_request(sold, amount)], for_build=for_build)
     if isinstance(answer, NoQuote):
         log.error("swap_api_refuses_our_terms", output_mint=terms.output_mint, reason=answer.reason)
         raise SwapApiError(f"the swap API refuses every sale: {answer.reason}")
@@ -78,6 +80,8 @@ def without_quote(sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer]) 
 def _obstacle(answer: NoQuote | SwapApiError) -> Obstacle:
     if isinstance(answer, NoQuote):
         return NO_ROUTE
+    if isinstance(answer, RateLimitedError):
+        return Obstacle(NOT_QUOTED.code, LATER.format(answer.retry_after_seconds))
     return NOT_QUOTED if answer.is_temporary else UNUSABLE_QUOTE
 
 

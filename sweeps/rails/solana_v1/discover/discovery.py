@@ -4,7 +4,7 @@ Two HTTP requests to the cluster, however much the wallet holds: its token accou
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -22,7 +22,15 @@ from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, public_key
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
-from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, QuoteRequest, SwapApi, SwapApiError, SwapApiQuote
+from sweepapi.solana.swap_api import (
+    NoQuote,
+    QuoteAnswer,
+    QuoteRequest,
+    RateLimitedError,
+    SwapApi,
+    SwapApiError,
+    SwapApiQuote,
+)
 from sweepapi.solana.tokens.facts import token_keys, tokens_in
 from sweepapi.solana.tokens.metadata import Metadata
 from sweepapi.solana.tokens.mints import Mint
@@ -43,7 +51,7 @@ MAX_QUOTES = 64
 QUOTES_AT_ONCE = 8
 QUOTES_SECONDS = 8.0  # no quote is begun later
 LEG_UNITS = 150_000  # compute units of a usual sale
-SLIPPAGE_BPS = 100  # does not change the expected output, which alone is shown
+SLIPPAGE_BPS = 100  # of a request that names none; it does not change the expected output, which alone is shown
 
 
 @dataclass(frozen=True)
@@ -58,20 +66,31 @@ class Known:
     names: Mapping[Pubkey, Metadata]
 
 
-def discover(registry: Networks, *, network: str, wallet: str, output_mint: str | None = None) -> SolanaDiscovery:
+def discover(
+    registry: Networks,
+    *,
+    network: str,
+    wallet: str,
+    output_mint: str | None = None,
+    slippage_bps: int = SLIPPAGE_BPS,
+) -> SolanaDiscovery:
     """Read a wallet, and what it could become in an output: without one, in the first of the cluster.
+
+    A build with the same slippage that follows at once asks for no quote again.
 
     Raises ``InvalidRequest`` for another output than the cluster's, and ``ChainUnavailable``.
     """
     cluster = registry.cluster(network)
     output = output_of(cluster, output_mint or cluster.output_tokens[0].mint)
     try:
-        return _discover(registry, cluster, public_key(wallet), output)
+        return _discover(registry, cluster, public_key(wallet), output, slippage_bps)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
 
 
-def _discover(registry: Networks, cluster: Cluster, wallet: Pubkey, output: OutputToken) -> SolanaDiscovery:
+def _discover(
+    registry: Networks, cluster: Cluster, wallet: Pubkey, output: OutputToken, slippage_bps: int
+) -> SolanaDiscovery:
     pool = registry.pool(cluster.network)
     own = [reads.EPOCH_INFO, compute_budget.recent_fees_call([])]
     epoch, recent_prices, *by_program = pool.batch(
@@ -80,7 +99,7 @@ def _discover(registry: Networks, cluster: Cluster, wallet: Pubkey, output: Outp
     all_holdings: list[Holding] = sorted((one for found in by_program for one in found), key=lambda one: bytes(one.key))
     holdings = all_holdings[:MAX_ACCOUNTS]
     known = _known(pool, cluster, epoch.epoch, output, [holding for holding in holdings if holding.token.amount > 0])
-    quotes = _quotes(registry, known, wallet, output)
+    quotes = _quotes(registry, known, wallet, output, slippage_bps)
     rates = CoinRates.of(registry.coin_prices, output.mint, cluster.reference_token)
     fee_lamports = LAMPORTS_PER_SIGNATURE + _priority_fee(recent_prices, cluster)
     return SolanaDiscovery(
@@ -95,6 +114,7 @@ def _discover(registry: Networks, cluster: Cluster, wallet: Pubkey, output: Outp
             if holding.token.amount == 0 and holding.token.is_closable and str(holding.token.mint) != output.mint
         ],
         omitted_accounts=len(all_holdings) - len(holdings),
+        retry_after_seconds=_retry_after_seconds(quotes.values()),
     )
 
 
@@ -124,7 +144,9 @@ def _obstacle(holding: Holding, known: Known) -> Obstacle | None:
     return found or (obstacles.COLLECTIBLE if of.is_unique else None)
 
 
-def _quotes(registry: Networks, known: Known, wallet: Pubkey, output: OutputToken) -> dict[Pubkey, QuoteAnswer]:
+def _quotes(
+    registry: Networks, known: Known, wallet: Pubkey, output: OutputToken, slippage_bps: int
+) -> dict[Pubkey, QuoteAnswer]:
     """Return the answers by token account that came in time, and have the registry know what SOL is worth."""
     sellable = [holding for holding in known.holdings if _obstacle(holding, known) is None][:MAX_QUOTES]
     output_mint = public_key(output.mint)
@@ -135,7 +157,7 @@ def _quotes(registry: Networks, known: Known, wallet: Pubkey, output: OutputToke
         wallet=str(wallet),
         output_mint=output.mint,
         fee_account=fee_account(registry.fee_wallet, output_mint, paid_in.program),
-        slippage_bps=SLIPPAGE_BPS,
+        slippage_bps=slippage_bps,
         fee_bps=settings.TOTAL_FEE_BPS,
     )
     reference = registry.cluster(known.network).reference_token
@@ -145,7 +167,7 @@ def _quotes(registry: Networks, known: Known, wallet: Pubkey, output: OutputToke
     registry.coin_prices.learn(answers[: len(of_coin)])
     if all(isinstance(answer, NoQuote) for answer in answers[len(of_coin) :]):
         try:
-            refuse_if_ours(registry, terms, reference)
+            refuse_if_ours(registry, terms, reference, for_build=False)
         except SwapApiError:
             return {}
     return dict(zip((holding.key for holding in sellable), answers[len(of_coin) :], strict=False))
@@ -160,13 +182,19 @@ def _answers(swap_api: SwapApi, wanted: Sequence[QuoteRequest]) -> list[QuoteAns
         if time.monotonic() > last_start:
             break
         try:
-            answers += swap_api.quotes(part)
+            answers += swap_api.quotes(part, for_build=False)
         except SwapApiError as error:
             answers += [error] * len(part)
     errors = [str(answer) for answer in answers if isinstance(answer, SwapApiError)]
     if errors:
         log.warning("tokens_not_quoted", errors=sorted(set(errors)), tokens=len(errors))
     return answers
+
+
+def _retry_after_seconds(answers: Iterable[QuoteAnswer]) -> int | None:
+    """Return when to ask again for what the swap API takes only later; None if it took all."""
+    limited = [answer.retry_after_seconds for answer in answers if isinstance(answer, RateLimitedError)]
+    return max(filter(None, limited), default=None)
 
 
 def _token(

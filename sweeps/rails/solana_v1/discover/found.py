@@ -80,6 +80,7 @@ class SolanaDiscovery:
     tokens: Sequence[FoundTokenAccount]
     empty_accounts: Sequence[EmptyAccount]
     omitted_accounts: int  # more than one reading takes
+    retry_after_seconds: int | None  # until the swap API quotes more; None if it quoted what it was asked for
 
     @property
     def estimated_output(self) -> int:

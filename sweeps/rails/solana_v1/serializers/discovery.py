@@ -116,4 +116,10 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     omittedAccounts = serializers.IntegerField(
         source="omitted_accounts", help_text="How many more token accounts the wallet has, which were not read."
     )
+    retryAfterSeconds = serializers.IntegerField(
+        source="retry_after_seconds",
+        allow_null=True,
+        help_text="In how many seconds another discovery quotes tokens that this one could not, whose reason is "
+        "`not_quoted`: the swap API takes so many requests a minute. Null: it took all.",
+    )
     totals = DiscoveryTotalsSerializer(source="*")

@@ -123,8 +123,8 @@ def test_sol_is_quoted_once_for_many_builds(user: SolanaUser) -> None:
 
     user.market.api.alter = note
     mint = user.hold()
-    for _ in range(3):
-        user.build({mint: DOLLAR})
+    for amount in (DOLLAR, 2 * DOLLAR, 3 * DOLLAR):  # an equal one would not be quoted again
+        user.build({mint: amount})
     assert (asked.count(str(WRAPPED_SOL)), asked.count(str(mint))) == (1, 3)
 
 
