@@ -1,0 +1,1 @@
+"""Sweeps on Solana at the swap API's free plan."""
