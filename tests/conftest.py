@@ -155,8 +155,11 @@ def cluster(change_networks: Callable[..., Networks]) -> Iterator[SolanaCluster]
 
 
 @pytest.fixture
-def swap_api(cluster: SolanaCluster, change_networks: Callable[..., Networks]) -> Iterator[SwapMarket]:
-    """A swap API of the local cluster, which the service asks for quotes."""
+def swap_api(
+    cluster: SolanaCluster, change_networks: Callable[..., Networks], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[SwapMarket]:
+    """A swap API of the local cluster, which the service asks for quotes; Redis may be slow, as on a busy machine."""
+    monkeypatch.setattr(networks, "SHARED_TIMEOUT_SECONDS", 10.0)
     with solana_swap_api.running(cluster) as market:
         change_networks(swap_api_url=market.api.url, swap_api_key=f"key {uuid4()}", swap_api_requests_per_minute=10_000)
         yield market
