@@ -78,11 +78,24 @@ class ExecutionInline(ReadOnly, TabularInline):
 
     model = Execution
     hide_title = True
-    fields = readonly_fields = ["show_number", "status", "venue", "execution_id", "booking_epoch", "show_amounts"]
+    fields = readonly_fields = [
+        "show_number",
+        "status",
+        "venue",
+        "execution_id",
+        "booking_epoch",
+        "show_cancellation",
+        "show_amounts",
+    ]
 
     @display(description="Number")
     def show_number(self, execution: Execution) -> str:
         return numbered(execution)
+
+    @display(description="Cancelled by")
+    def show_cancellation(self, execution: Execution) -> str:
+        tx_hash = execution.cancellation_tx_hash
+        return "" if tx_hash is None else transaction_link(execution.network, tx_hash)
 
     @display(description="Amounts")
     def show_amounts(self, execution: Execution) -> SafeString:

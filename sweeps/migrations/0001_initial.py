@@ -232,6 +232,7 @@ class Migration(migrations.Migration):
                 ),
                 ("closed_at", models.DateTimeField(blank=True, null=True)),
                 ("booking_epoch", models.PositiveIntegerField(default=0)),
+                ("cancellation_tx_hash", sweepapi.fields.TransactionHashField(blank=True, null=True)),
                 ("search_cursor", models.CharField(blank=True, max_length=128)),
                 ("gross_output", sweepapi.fields.Uint256Field(blank=True, null=True)),
                 ("total_fee", sweepapi.fields.Uint256Field(blank=True, null=True)),
@@ -286,6 +287,7 @@ class Migration(migrations.Migration):
                             ("entry_posted", "Posted"),
                             ("entry_reversed", "Reversed"),
                             ("cancellation_requested", "Cancellation Requested"),
+                            ("cancelled_on_chain", "Cancelled"),
                             ("closed", "Closed"),
                             ("reopened", "Reopened"),
                         ],
@@ -600,6 +602,17 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="execution_has_amounts_if_executed",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="execution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("cancellation_tx_hash__isnull", False), ("status", "cancelled")),
+                    models.Q(models.Q(("status", "cancelled"), _negated=True), ("cancellation_tx_hash__isnull", True)),
+                    _connector="OR",
+                ),
+                name="execution_has_a_cancellation_if_cancelled",
             ),
         ),
         migrations.AddConstraint(

@@ -28,6 +28,7 @@ class EventKind(models.TextChoices):
     POSTED = "entry_posted"
     REVERSED = "entry_reversed"
     CANCELLATION_REQUESTED = "cancellation_requested"
+    CANCELLED = "cancelled_on_chain"
     CLOSED = "closed"
     REOPENED = "reopened"
 

@@ -45,6 +45,7 @@ class Execution(models.Model):
     ledger_entry = models.OneToOneField(
         JournalEntry, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )  # null unless executed for a fee above zero
+    cancellation_tx_hash = TransactionHashField(null=True, blank=True)  # of what cancelled it; null unless cancelled
     search_cursor = models.CharField(max_length=128, blank=True)  # where the rail's search goes on; blank if none runs
 
     # The executed amounts; all null unless executed.
@@ -72,6 +73,11 @@ class Execution(models.Model):
                 name="execution_has_amounts_if_executed",
                 condition=Q(status="executed", **{f"{name}__isnull": False for name in AMOUNTS})
                 | Q(~Q(status="executed"), **{f"{name}__isnull": True for name in AMOUNTS}, ledger_entry__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="execution_has_a_cancellation_if_cancelled",
+                condition=Q(status="cancelled", cancellation_tx_hash__isnull=False)
+                | Q(~Q(status="cancelled"), cancellation_tx_hash__isnull=True),
             ),
             models.CheckConstraint(
                 name="execution_has_a_minimum_unless_adopted",

@@ -44,8 +44,9 @@ WHERE event.sweep_id = sweep.id
 ORDER BY event.sequence
 """
 _EXECUTIONS = """
-SELECT execution.id AS key, execution.execution_id AS id, execution.venue, execution.status, execution.gross_output,
-    execution.total_fee, execution.partner_fee, execution.protocol_fee, execution.user_amount
+SELECT execution.id AS key, execution.execution_id AS id, execution.venue, execution.status,
+    execution.cancellation_tx_hash, execution.gross_output, execution.total_fee, execution.partner_fee,
+    execution.protocol_fee, execution.user_amount
 FROM sweeps_execution AS execution
 WHERE execution.sweep_id = sweep.id
 ORDER BY execution.position
@@ -62,8 +63,9 @@ _FACTS = f"""
     'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
     'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
     'created_at', {utc("sweep.created_at")}, 'deadline', {utc("sweep.deadline")},
-    'completed_at', {utc("sweep.completed_at")}, 'settlement', sweep.settlement, 'flags', sweep.flags,
-    'fees', json_build_object({_FEES}),
+    'completed_at', {utc("sweep.completed_at")},
+    'cancellation_requested_at', {utc("sweep.cancellation_requested_at")}, 'settlement', sweep.settlement,
+    'flags', sweep.flags, 'fees', json_build_object({_FEES}),
     'expected_gross', (
         SELECT offer.expected_gross FROM sweeps_offer AS offer
         WHERE offer.sweep_id = sweep.id ORDER BY offer.sequence DESC LIMIT 1

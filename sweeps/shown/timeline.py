@@ -35,6 +35,7 @@ _SENTENCES: Mapping[str, str] = {
     EventKind.POSTED: "The fee was booked.",
     EventKind.REVERSED: "The booking of the fee was reversed.",
     EventKind.CANCELLATION_REQUESTED: "Cancellation on chain was requested.",
+    EventKind.CANCELLED: "The transaction cancelled the sweep on chain.",
     EventKind.CLOSED: "The sweep is closed, and no longer checked.",
     EventKind.REOPENED: "The sweep was opened again, to check it against the chain.",
 }

@@ -41,7 +41,7 @@ def messages_of(stored: StoredSweep) -> Iterator[Row]:
             "facts": {
                 "status": change.after,
                 "clientReference": sweep.client_reference,
-                "txHash": event["tx_hash"] or _accepted_hash(stored),
+                "txHash": event["tx_hash"] or _deciding_hash(stored),
             },
         }
 
@@ -51,6 +51,8 @@ def _last_close(stored: StoredSweep) -> int:
     return max(closes, default=-1)
 
 
-def _accepted_hash(stored: StoredSweep) -> str | None:
-    accepted = (tx.tx_hash for tx in stored.candidates if tx.status == SweepTransaction.Status.ACCEPTED)
-    return next(accepted, None)
+def _deciding_hash(stored: StoredSweep) -> str | None:
+    """Return the transaction that was accepted, or that cancelled the sweep; None without one."""
+    accepted = [tx.tx_hash for tx in stored.candidates if tx.status == SweepTransaction.Status.ACCEPTED]
+    cancelled = [one.cancellation_tx_hash for one in stored.executions if one.cancellation_tx_hash is not None]
+    return next(iter(accepted + cancelled), None)

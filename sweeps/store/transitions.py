@@ -6,7 +6,7 @@ trigger refuses a status that was saved without an event.
 
 from typing import Any
 
-from sweeps.models import Cause, EventKind, Flag, SweepEvent, SweepStatus
+from sweeps.models import Cause, EventKind, Execution, Flag, SweepEvent, SweepStatus
 from sweeps.store.stored import StoredSweep
 
 
@@ -58,9 +58,11 @@ def reopen(stored: StoredSweep, *, reason: str, requested_by: str) -> None:
     note(stored, EventKind.REOPENED, reason=reason, requested_by=requested_by)
 
 
-def cancelled(stored: StoredSweep, reason: str) -> None:
-    """Note on the sweep that an execution was cancelled on chain, with the reasons of those who requested it."""
+def cancelled(stored: StoredSweep, execution: Execution, *, tx_hash: str | None, reason: str) -> None:
+    """Record that this transaction cancelled an execution, and on the sweep the reasons of those who requested it."""
     sweep = stored.sweep
+    execution.status, execution.cancellation_tx_hash = Execution.Status.CANCELLED, tx_hash
+    note(stored, EventKind.CANCELLED, tx_hash=tx_hash)
     request = SweepEvent.objects.filter(sweep_id=sweep.id, kind=EventKind.CANCELLATION_REQUESTED).first()
     given = sweep.void_reason or (request.facts["reason"] if request is not None else "")
     sweep.void_reason = "; ".join(filter(None, [given, reason]))

@@ -79,8 +79,10 @@ def _move(stored: StoredSweep, ended: Sequence[Ended]) -> None:
     if to == SweepStatus.FAILED and all(execution.closed_at is not None for execution in executions):
         taken = [one.tx_hash for one in ended if one.ending is Ending.TAKEN]
         cause, tx_hash = (Cause.TAKEN, taken[-1]) if taken else (Cause.RAN_OUT, tx_hash)
-    if to == SweepStatus.VOID and all(execution.status != Execution.Status.CANCELLED for execution in executions):
-        cause = Cause.REORGANISED  # it was executed although it was void, and is void again
+    if to == SweepStatus.VOID:
+        cancelled = [one.cancellation_tx_hash for one in executions if one.cancellation_tx_hash is not None]
+        # Without a cancellation it was executed although it was void, and is void again.
+        cause, tx_hash = (cause, cancelled[-1]) if cancelled else (Cause.REORGANISED, None)
     transitions.move(stored, to, cause, tx_hash=tx_hash)
 
 

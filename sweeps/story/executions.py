@@ -167,6 +167,7 @@ class ExecutionSettlement:
         if executed.is_below_minimum:
             transitions.raise_flag(self.stored, Flag.BELOW_MINIMUM)
         execution.status, execution.amounts = Execution.Status.EXECUTED, executed.amounts
+        execution.cancellation_tx_hash = None
         for other in self._with(Tx.SUBMITTED):
             if other is not tx:
                 other.stop_waiting()
@@ -202,8 +203,7 @@ class ExecutionSettlement:
         """Close the execution: it can't happen any more."""
         self.ended = ended
         if ended.ending is Ending.CANCELLED:
-            self.execution.status = Execution.Status.CANCELLED
-            transitions.cancelled(self.stored, f"{ended.reason} in {ended.tx_hash}")
+            transitions.cancelled(self.stored, self.execution, tx_hash=ended.tx_hash, reason=ended.reason)
         elif ended.ending is Ending.TAKEN:
             self.execution.status = Execution.Status.FAILED
             if all(tx.tx_hash != ended.tx_hash for tx in self._with(Tx.REJECTED)):  # it was not reported

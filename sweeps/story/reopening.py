@@ -55,12 +55,24 @@ def open_executed(stored: StoredSweep, verdict: Verdict) -> None:
     if late:
         transitions.raise_flag(stored, Flag.EXECUTED_AFTER_CLOSE)
     elif not sweep.is_open:
+        _replace_cancellations(stored, verdict)
         _note_other_uses(stored, verdict)
 
 
 def _shows_late(execution: Execution, verdict: ExecutionVerdict) -> bool:
     is_known = execution.closed_at is None or execution.status == Execution.Status.EXECUTED
     return not is_known and any(tx.executed is not None for tx in verdict.transactions)
+
+
+def _replace_cancellations(stored: StoredSweep, verdict: Verdict) -> None:
+    """Record which transaction cancelled an execution if the first one left the chain after its block was safe."""
+    for execution in stored.executions:
+        ended = verdict.executions[execution.id].ended
+        if ended is None or ended.ending is not Ending.CANCELLED:
+            continue
+        if execution.cancellation_tx_hash not in (None, ended.tx_hash):
+            execution.cancellation_tx_hash = ended.tx_hash
+            transitions.note(stored, EventKind.CANCELLED, tx_hash=ended.tx_hash)
 
 
 def _note_other_uses(stored: StoredSweep, verdict: Verdict) -> None:

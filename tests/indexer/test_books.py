@@ -112,7 +112,7 @@ def test_an_execution_whose_block_left_the_chain_has_no_event(app: PartnerApp) -
 def test_a_cancellation_in_our_books_only_has_no_event(app: PartnerApp) -> None:
     built = app.build()
     app.chain.mine(FINAL_AFTER)
-    Execution.objects.update(status=Execution.Status.CANCELLED)
+    Execution.objects.update(status=Execution.Status.CANCELLED, cancellation_tx_hash=random_hash())
     (difference,) = compared().differences
     assert (difference.problem, difference.sweep_id) == ("event_missing", sweep_of(built).id)
     assert difference.message == "Cancelled in our books, and it can still be executed on chain."

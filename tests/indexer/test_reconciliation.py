@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -20,7 +21,7 @@ from sweeps.store import transitions
 from sweeps.store.reading import lock_one
 from sweeps.store.writing import write
 from tests.factories.ledger import random_hash
-from tests.factories.sweeps import ExecutionFactory, evm_reading, executed_receipt
+from tests.factories.sweeps import ExecutionFactory, evm_reading, executed_receipt, found_cancellation
 from tests.fake_node import Alter, FakeNode, hiding_logs, lagging, unaltered
 from tests.indexer.reconciled import NETWORK, behind_final, cursor, mark, state, warnings
 from tests.local_chain import FINAL_AFTER
@@ -49,10 +50,10 @@ def test_an_execution_of_a_sweep_that_was_closed_by_mistake_is_booked_as_settled
 def test_a_sweep_that_was_believed_cancelled_on_chain_loses_that_flag(executed: Sweep) -> None:
     with transaction.atomic():
         stored = lock_one(executed.id)
-        transitions.cancelled(stored, "cancelled on chain by ops")
+        (execution,) = stored.executions
+        transitions.cancelled(stored, execution, tx_hash=random_hash(), reason="cancelled on chain by ops")
         transitions.move(stored, SweepStatus.VOID, Cause.CANCELLED)
         write([stored])
-    executed.executions.update(status=Execution.Status.CANCELLED)
     reconciliation.reconcile()
     assert state(executed) == ("completed", True, ["executed_after_close", "executed_after_void"])
 
@@ -109,6 +110,21 @@ def test_a_cancellation_that_final_blocks_show_voids_the_sweep(app: PartnerApp) 
     ScannedBlocks.objects.all().delete()
     assert warnings() == []
     assert not UnmatchedEvent.objects.exists()
+
+
+def test_a_cancellation_that_left_the_chain_is_replaced_by_the_one_that_final_blocks_show(app: PartnerApp) -> None:
+    built = app.build()
+    tx_hash = app.chain.cancel(int(built["feeAuthorization"]["nonce"]))
+    first = found_cancellation(app.user.address)
+    settle(sweep_id=UUID(built["sweepId"]), reading=evm_reading(state=True, finding=first))
+    assert app.state(built["sweepId"])["cancellation"]["txHash"] != tx_hash
+    app.chain.mine(FINAL_AFTER)
+    for _ in range(2):
+        reconciliation.reconcile()
+        ScannedBlocks.objects.all().delete()
+    shown = app.state(built["sweepId"])
+    assert (shown["status"], shown["open"], shown["cancellation"]["txHash"]) == ("void", False, tx_hash)
+    assert [event["txHash"] for event in shown["events"] if event["type"] == "cancelled_on_chain"][1:] == [tx_hash]
 
 
 # --- how far it was read ----------------------------------------------------------------------------------------------

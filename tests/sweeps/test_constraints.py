@@ -101,6 +101,8 @@ def test_a_sweep_with_a_history_can_not_be_deleted() -> None:
         ("execution_split_adds_up", EXECUTED | {"total_fee": 9}),
         ("execution_status_known", {"status": "done"}),
         ("execution_pending_is_open", {"closed_at": NOW}),
+        ("execution_has_a_cancellation_if_cancelled", {"status": "cancelled", "closed_at": NOW}),
+        ("execution_has_a_cancellation_if_cancelled", {"cancellation_tx_hash": "0x" + "ca" * 32}),
     ],
     ids=str,
 )
@@ -108,10 +110,14 @@ def test_an_execution_that_contradicts_itself_is_refused(constraint: str, change
     refused(constraint, SweepFactory.create().executions.get(), **changes)
 
 
-@pytest.mark.parametrize("status", ["failed", "expired", "cancelled"])
-def test_an_execution_can_end_without_amounts(status: str) -> None:
+@pytest.mark.parametrize(
+    "ended",
+    [{"status": "failed"}, {"status": "expired"}, {"status": "cancelled", "cancellation_tx_hash": "0x" + "ca" * 32}],
+    ids=str,
+)
+def test_an_execution_can_end_without_amounts(ended: dict[str, Any]) -> None:
     sweep = SweepFactory.create()
-    assert Execution.objects.filter(sweep=sweep).update(status=status, closed_at=NOW) == 1
+    assert Execution.objects.filter(sweep=sweep).update(**ended, closed_at=NOW) == 1
 
 
 def test_an_execution_is_identified_by_network_venue_and_id() -> None:

@@ -19,6 +19,7 @@ def status_object(snapshot: Snapshot, rail: EvmRail) -> Part:
         "flags": snapshot["flags"],
         "contractVersion": rail.contract_version,
         "contractAddress": execution["venue"],
+        "cancellation": _cancellation(snapshot["cancellation_requested_at"], execution["cancellation_tx_hash"]),
         "feeAuthorization": {
             **parts.checks(snapshot),
             "status": snapshot["status"],
@@ -32,6 +33,12 @@ def status_object(snapshot: Snapshot, rail: EvmRail) -> Part:
             "actualFees": parts.actual_fees(snapshot),
         },
     }
+
+
+def _cancellation(requested_at: str | None, tx_hash: str | None) -> Part | None:
+    if requested_at is None and tx_hash is None:
+        return None
+    return {"requestedAt": requested_at, "txHash": tx_hash}
 
 
 def _reported(transaction: Part | None) -> Part:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from sweeps.models import Sweep, SweepTransaction
 from tests.factories.ledger import random_hash
@@ -123,7 +124,20 @@ def test_a_cancelled_sweep_is_void_and_closed(status: str) -> None:
     sweep = apply(SweepFactory.create(status=status), cancelled())
     assert (sweep.status, sweep.is_open, sweep.flags) == ("void", False, ["cancelled_on_chain"])
     assert (execution_of(sweep).status, execution_of(sweep).closed_at is None) == ("cancelled", False)
-    assert sweep.void_reason.startswith(f"cancelled on chain by {CANCELLER} in 0x")
+    assert sweep.void_reason == f"cancelled on chain by {CANCELLER}"
+
+
+@pytest.mark.parametrize("status", ["pending", "void"])
+def test_a_cancelled_sweep_and_its_events_name_the_transaction_that_cancelled_it(status: str) -> None:
+    voided = {"voided_at": timezone.now(), "void_reason": "why"} if status == "void" else {}
+    sweep, reading = SweepFactory.create(status=status, **voided), cancelled()
+    assert reading.finding is not None
+    assert reading.finding.hit is not None
+    tx_hash = reading.finding.hit.tx_hash
+    apply(sweep, reading)
+    assert execution_of(sweep).cancellation_tx_hash == tx_hash
+    named = {event.type for event in sweep.events.filter(tx_hash=tx_hash)}
+    assert named == {"cancelled_on_chain"} | ({"sweep_void"} if status == "pending" else set())
 
 
 def test_a_cancellation_that_is_proven_clears_the_flag_of_the_unexplained_nonce(sweep: Sweep) -> None:

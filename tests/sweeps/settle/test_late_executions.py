@@ -62,6 +62,7 @@ def test_a_sweep_that_was_believed_cancelled_is_no_longer_flagged_as_cancelled(s
         Execution.Status.EXECUTED,
         Execution.Status.CANCELLED,
     ]
+    assert [execution.cancellation_tx_hash is None for execution in late.executions.all()] == [True, False]
 
 
 @pytest.mark.parametrize("verdict", [NOTHING_NEW, RAN_OUT, CANCELLED, FINAL])

@@ -95,6 +95,16 @@ def test_each_change_that_partners_wait_for_is_written_once(
     assert messages(scene.sweep) == expected
 
 
+@pytest.mark.parametrize("steps", [[], [scenes.voided]], ids=["pending", "void"])
+def test_the_message_about_a_cancellation_names_its_transaction(steps: list[Step]) -> None:
+    scene = scenes.built()
+    for step in [*steps, scenes.cancelled]:
+        step(scene)
+    closed = WebhookMessage.objects.latest("sequence")
+    assert closed.facts["txHash"] == scene.sweep.executions.get().cancellation_tx_hash
+    assert closed.facts["txHash"]
+
+
 def test_a_message_says_what_happened_to_which_sweep() -> None:
     scene = scenes.reported(client_reference="order 7")
     scenes.executed(scene)

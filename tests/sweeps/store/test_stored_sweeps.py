@@ -12,10 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.connection import ConnectionDoesNotExist
 
+from sweepapi.fields import TransactionHashField
 from sweeps.models import Execution, Sweep, SweepTransaction
 from sweeps.store.reading import lock_one, read
 from sweeps.store.stored import FixedColumnError, StoredSweep
 from sweeps.store.writing import write
+from tests.factories.ledger import random_hash
 from tests.factories.solana_sweeps import SolanaExecutionFactory, SolanaSweepFactory
 from tests.factories.sweeps import SweepTransactionFactory
 
@@ -46,6 +48,8 @@ def another(instance: models.Model, name: str) -> Any:
         return (value or timezone.now()) + timedelta(minutes=1)
     if isinstance(field, models.UUIDField):
         return uuid4()
+    if isinstance(field, TransactionHashField):
+        return random_hash()
     if isinstance(field, models.CharField | models.TextField):
         return f"{value or ''}x"
     return not value if isinstance(field, models.BooleanField) else (value or 0) + 1

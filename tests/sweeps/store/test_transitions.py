@@ -256,8 +256,14 @@ def test_a_requested_cancellation_leaves_one_event_and_its_reason_becomes_the_re
     for reason in ("stolen key", "again"):
         cancel_on_chain(sweep_id=sweep.id, reason=reason, requested_by="ops")
     apply(sweep, evm_reading(state=True, finding=found_cancellation(CANCELLER)))
-    assert story(sweep) == ["cancellation_requested", "flag_raised", "sweep_void", "closed"]
-    assert Sweep.objects.get().void_reason.startswith(f"stolen key; cancelled on chain by {CANCELLER}")
+    assert story(sweep) == [
+        "cancellation_requested",
+        "cancelled_on_chain",
+        "flag_raised",
+        "sweep_void",
+        "closed",
+    ]
+    assert Sweep.objects.get().void_reason == f"stolen key; cancelled on chain by {CANCELLER}"
 
 
 # --- the whole story --------------------------------------------------------------------------------------------------

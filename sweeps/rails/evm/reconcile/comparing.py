@@ -58,10 +58,11 @@ class _Named:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it was accepted, or is a cancellation of what was over before."""
+        """Whether it was accepted, or is the cancellation that is known, or one of what was over before."""
         is_closed = self.execution.closed_at is not None
         if self.emitted.user != self.execution.sweep.wallet:
-            return self.emitted.user is None and is_closed
+            is_known = self.execution.cancellation_tx_hash in (None, self.mined.tx_hash)
+            return self.emitted.user is None and is_closed and is_known
         return any(
             tx.status == SweepTransaction.Status.ACCEPTED
             and tx.tx_hash == self.mined.tx_hash

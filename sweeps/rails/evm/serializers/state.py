@@ -1,5 +1,7 @@
 """The status object of a sweep on an EVM chain."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
@@ -31,6 +33,17 @@ class FeeAuthorizationStateSerializer(ChecksSerializer):
     actualFees = FeeSplitSerializer(allow_null=True)
 
 
+class CancellationSerializer(serializers.Serializer[Any]):
+    """The cancellation of a sweep on chain, after which what the user signed can't be executed."""
+
+    requestedAt = UtcDateTimeField(
+        allow_null=True, help_text="When you or our operators asked for it. Null if a transaction came without that."
+    )
+    txHash = HashField(
+        allow_null=True, help_text="The transaction that cancelled it. Null until a safe block shows it."
+    )
+
+
 @extend_schema_serializer(
     component_name="SweepState",
     examples=[
@@ -47,4 +60,7 @@ class EvmStateSerializer(SweepStateSerializer):
     flags = serializers.ListField(child=serializers.ChoiceField(choices=FLAGS))
     contractVersion = serializers.ChoiceField(choices=CONTRACT_VERSIONS)
     contractAddress = serializers.CharField(read_only=True)
+    cancellation = CancellationSerializer(
+        allow_null=True, help_text="Null unless it was requested or made; V4 has none, so voiding is all there is."
+    )
     feeAuthorization = FeeAuthorizationStateSerializer()
