@@ -23,6 +23,9 @@ KEY = re.compile(r"[!-+\--~]([ -+\--~]{0,253}[!-+\--~])?", re.ASCII)
 # Of every path that has something to repeat. Another one names nothing that exists, as its view will answer.
 PATH = re.compile(r"[!-~]{1,128}", re.ASCII)
 
+# What holds at one moment only, and so is in no answer that is repeated.
+MOMENTARY = "expiresInSeconds"
+
 V = TypeVar("V")
 P = ParamSpec("P")
 
@@ -39,7 +42,8 @@ PARAMETERS = [
         {"type": "string", "pattern": f"^{KEY.pattern}$", "maxLength": 255, "examples": ["order-1017-build"]},
         OpenApiParameter.HEADER,
         description="Makes the request safe to repeat: with the same key and body within 24 hours it is not carried "
-        "out again, and gets the first answer, byte for byte. Only successes are kept. The key is 1 to 255 printable "
+        "out again, and gets the first answer, byte for byte. Only successes are kept; they are without "
+        "`expiresInSeconds`, which holds at one moment. The key is 1 to 255 printable "
         "ASCII characters without commas, and belongs to this path.",
     ),
     OpenApiParameter(
@@ -93,7 +97,7 @@ def _respond(data: Any, status: int = 200, /) -> HttpResponse:  # noqa: ANN401 a
 
 
 def _respond_and_keep(claimed: IdempotencyRecord, data: Any, status: int = 200, /) -> HttpResponse:  # noqa: ANN401 as above
-    body: bytes = EnvelopeRenderer().render(data)
+    body: bytes = EnvelopeRenderer().render({name: value for name, value in data.items() if name != MOMENTARY})
     idempotency.keep(claimed, status=status, body=body)
     return _json(body, status)
 

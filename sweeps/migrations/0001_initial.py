@@ -24,6 +24,18 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="ChainHead",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", sweepapi.fields.NetworkField(unique=True)),
+                ("number", models.PositiveBigIntegerField()),
+                ("safe_number", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("final_number", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("timestamp", models.PositiveBigIntegerField()),
+                ("seen_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+        ),
+        migrations.CreateModel(
             name="Comparison",
             fields=[
                 ("network", sweepapi.fields.NetworkField(primary_key=True, serialize=False)),

@@ -19,6 +19,11 @@ WARNING_CODES = (
     "signature_uncertain",
 )
 
+SECONDS_LEFT = (
+    "Seconds left until `expiresAt` by the chain's clock, whatever those of client and service say; 0 once it has "
+    "passed. Left out of the answer to a request with an `Idempotency-Key`, which is repeated byte for byte."
+)
+
 
 @extend_schema_field(serializers.ChoiceField(choices=list(FEE_MODES.values())))
 class FeeModeField(serializers.Field[str, str, str, Any]):

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from ledger.serializers import PostingSerializer
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField, UtcDateTimeField
 from sweeps.models import EventKind, SkippedToken, SweepEvent, SweepStatus, SweepTransaction, TokenOutcome
-from sweeps.serializers.answer import ClientReferenceOutputField
+from sweeps.serializers.answer import SECONDS_LEFT, ClientReferenceOutputField
 from sweeps.shown.parts import AWAITED
 
 EVENT_TYPES = (
@@ -110,6 +110,13 @@ class SweepFactsSerializer(serializers.Serializer[Any]):
     outputDecimals = serializers.IntegerField()
     createdAt = UtcDateTimeField()
     expiresAt = UtcDateTimeField(allow_null=True, help_text=NULL_IF_ADOPTED)
+    expiresInSeconds = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        allow_null=True,
+        help_text=f"{SECONDS_LEFT} Null once the sweep was executed or is closed, on Solana, and until a block of the "
+        "chain was read.",
+    )
 
 
 class SweepStateSerializer(SweepFactsSerializer):

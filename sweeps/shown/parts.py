@@ -41,6 +41,7 @@ def facts(snapshot: Snapshot, *, mode: str) -> Part:
         "outputDecimals": snapshot["output_decimals"],
         "createdAt": snapshot["created_at"],
         "expiresAt": snapshot["deadline"],
+        "expiresInSeconds": snapshot["expires_in_seconds"],
     }
 
 

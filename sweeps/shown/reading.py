@@ -57,12 +57,20 @@ def _array(rows: str) -> str:
     return f"(SELECT COALESCE(json_agg(one), '[]') FROM ({rows}) AS one)"
 
 
+# The chain's clock is that of its newest block that was read, and has gone on since then.
+_EXPIRES_IN_SECONDS = """CASE WHEN sweep.is_open AND sweep.status <> 'completed' THEN (
+    SELECT GREATEST(floor(
+        EXTRACT(EPOCH FROM sweep.deadline) - head.timestamp - EXTRACT(EPOCH FROM statement_timestamp() - head.seen_at)
+    ), 0)::bigint
+    FROM sweeps_chainhead AS head WHERE head.network = sweep.network
+) END"""
 _FEES = ", ".join(f"'{rate.name}', sweep.{rate.name}" for rate in fields(FeeRates))
 _FACTS = f"""
     'id', sweep.id, 'client_reference', sweep.client_reference, 'network', sweep.network, 'rail', sweep.rail,
     'status', sweep.status, 'is_open', sweep.is_open, 'wallet', sweep.wallet, 'output_asset', sweep.output_asset,
     'output_symbol', sweep.output_symbol, 'output_decimals', sweep.output_decimals,
     'created_at', {utc("sweep.created_at")}, 'deadline', {utc("sweep.deadline")},
+    'expires_in_seconds', {_EXPIRES_IN_SECONDS},
     'completed_at', {utc("sweep.completed_at")},
     'cancellation_requested_at', {utc("sweep.cancellation_requested_at")}, 'settlement', sweep.settlement,
     'flags', sweep.flags, 'fees', json_build_object({_FEES}),

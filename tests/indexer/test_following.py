@@ -13,9 +13,8 @@ from django.utils import timezone
 from indexer import checks, following, reconciliation
 from indexer.reconciliation import settle_found
 from sweepapi.rpc import ProviderPool
-from sweeps.models import Sweep
+from sweeps.models import ChainHead, Sweep
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.reconcile import log_following
 from sweeps.story.settle import SettlementOutcome
 from sweeps.story.withdrawal import void
@@ -86,7 +85,7 @@ def test_what_is_known_is_not_settled_again(app: PartnerApp) -> None:
 
 
 def test_a_closed_sweep_is_left_to_the_reconciliation_of_final_blocks(executed: Sweep) -> None:
-    ChainHead.objects.create(network=NETWORK, number=0, final_number=0, seen_at=timezone.now())
+    ChainHead.objects.create(network=NETWORK, number=0, final_number=0, timestamp=0)
     following.follow()
     assert state(executed) == ("expired", False, [])
 

@@ -13,9 +13,9 @@ from partners.webhooks import claims, outbox
 from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
-from sweeps.models import Execution, SkippedToken, Sweep
+from sweeps.models import ChainHead, Execution, SkippedToken, Sweep
 from sweeps.models.sandbox import MovedClock, ScriptedTransaction
-from sweeps.rails.evm.models import ChainHead, LastHop, Leg, LegPermit, PermitNonces, ScannedBlocks, UnmatchedEvent
+from sweeps.rails.evm.models import LastHop, Leg, LegPermit, PermitNonces, ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
 from sweeps.rails.solana_v1.models import BuiltTransaction, ScannedSlots
 from tests.factories.ledger import book_fee, book_payable, book_payout, random_hash
@@ -94,7 +94,7 @@ def _store_delivered(sweep: Sweep) -> None:
 def _store_scanned() -> None:
     ScannedBlocks.objects.create(network=LOCAL, contract=CONTRACT, next_block=1)
     ScannedSlots.objects.create(network=LOCAL, account=random_key(), next_slot=1)
-    ChainHead.objects.create(network=LOCAL, number=1, seen_at=timezone.now())
+    ChainHead.objects.create(network=LOCAL, number=1, timestamp=1)
     UnmatchedEvent.objects.create(
         network=LOCAL,
         contract=CONTRACT,

@@ -13,7 +13,7 @@ from indexer import following, reconciliation
 from lab.matrix.fates import WHO
 from lab.matrix.mutations import BELIEVED, HONEST, MUTATIONS, NEVER_WRONG, Mutation, Right
 from sweepapi.rpc import hedging
-from sweeps.rails.evm.models import ChainHead
+from sweeps.models import ChainHead
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp
 from tests.scenarios.column import Column

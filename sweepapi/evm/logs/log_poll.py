@@ -59,6 +59,7 @@ class Poll:
 
     provider: Provider
     depths: Depths
+    timestamp: int  # of the head, in seconds since 1970
     events: Sequence[PolledEvent]
     is_whole: bool  # False: the provider refused some of the blocks
 
@@ -82,9 +83,9 @@ def poll(
         depths, found = _depths(chain, values), values[len(values) - len(calls) :]
         events = [event for shown in found for event in shown or ()]
         if None not in found:
-            return Poll(provider, depths, events, is_whole=True)
+            return Poll(provider, depths, values[0].timestamp, events, is_whole=True)
         known = Depths(depths.head, known.safe, known.final)
-    return Poll(provider, depths, events, is_whole=False)
+    return Poll(provider, depths, values[0].timestamp, events, is_whole=False)
 
 
 def _open_spans(known: Depths, span_blocks: int) -> Iterator[dict[str, str]]:

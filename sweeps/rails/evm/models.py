@@ -142,19 +142,6 @@ class ScannedBlocks(models.Model):
         ]
 
 
-class ChainHead(models.Model):
-    """The newest blocks of a chain, as the last poll of its logs showed them; the next one begins above the final."""
-
-    network = NetworkField(unique=True)
-    number = models.PositiveBigIntegerField()
-    safe_number = models.PositiveBigIntegerField(null=True, blank=True)  # null where the chain has no safe block yet
-    final_number = models.PositiveBigIntegerField(null=True, blank=True)  # as above
-    seen_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"block {self.number} of {self.network}"
-
-
 class UnmatchedEvent(models.Model):
     """An event of one of our contracts, on a final block, that is not what we offered.
 

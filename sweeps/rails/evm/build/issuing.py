@@ -89,6 +89,11 @@ class EvmIssued(IssuedSweep):
         return None if cost is None else cost.fee(self.planned.gas.used)
 
     @property
+    def expires_in_seconds(self) -> int:
+        """How many seconds are left by the chain's clock."""
+        return seconds_left(self.deadline, self.planned.head)
+
+    @property
     def fee_authorization(self) -> Mapping[str, Any] | None:
         """The signed authorization as partners see it; None for contracts that need none."""
         return None
@@ -137,6 +142,11 @@ def new_deadline(head: Block) -> int:
     """
     deadline: int = max(int(time.time()), head.timestamp) + settings.AUTHORIZATION_TTL_SECONDS
     return deadline
+
+
+def seconds_left(deadline: datetime, head: Block) -> int:
+    """Return how many seconds are left until a deadline by the chain's clock; 0 once it has passed."""
+    return max(int(deadline.timestamp()) - head.timestamp, 0)
 
 
 def permission_of(sweep: Sweep) -> batch.Permission:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sweepapi.errors import ChainUnavailable, ExecutionNotOffered, FieldError, InvalidRequest, WouldRevert
+from sweepapi.evm.chain.blocks import head_call
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.fee_models.costs import DataCost, UnsignedTransaction, with_data
 from sweepapi.evm.chain.multicall import multicall
 from sweepapi.evm.contracts.batch import with_signatures
 from sweepapi.evm.encoding import responses
+from sweepapi.evm.encoding.responses import Block
 from sweepapi.evm.reverts.decoding import RevertReason
 from sweepapi.evm.reverts.explaining import explain
 from sweepapi.evm.reverts.replaying import read_revert
@@ -27,6 +29,7 @@ from sweepapi.networks import Networks
 from sweepapi.rpc import Call, ErrorPolicy, ProviderPool
 from sweepapi.rpc.errors import BadResponseError, CallFailedError, ChainUnavailableError
 from sweeps.models import Sweep
+from sweeps.rails.evm.build.issuing import seconds_left
 from sweeps.rails.evm.build.prompts import NeededPermit
 from sweeps.rails.evm.finalize.stored_offer import Issuer, StoredOffer
 from sweeps.rails.evm.finalize.verifying import Verification, WalletCode
@@ -61,6 +64,7 @@ class FinalizedSweep:
     data_fee: int | None  # what a rollup charges in addition, in wei; None if it could not be read
     gas_used: int | None  # as the receipt would show it; None if the provider does not simulate transactions
     gross_output: int | None  # before the fee, in the output's smallest unit; None as above
+    expires_in_seconds: int  # by the chain's clock
 
     value = 0
 
@@ -69,6 +73,7 @@ class FinalizedSweep:
 class _Tried:
     """What the chain does with the completed transaction now."""
 
+    head: Block
     least_gas: int
     data_cost: DataCost | None  # None if it could not be read
     result: TriedResult | None  # None if the provider does not simulate transactions
@@ -111,6 +116,7 @@ def finalize(issuer: Issuer, registry: Networks, sweep: Sweep, signed: Signed) -
         data_fee=tried.data_fee,
         gas_used=None if tried.result is None else tried.result.gas_used,
         gross_output=next((output for output in gross_outputs if output is not None), None),
+        expires_in_seconds=seconds_left(sweep.deadline, tried.head),
     )
 
 
@@ -134,12 +140,13 @@ def _try(pool: ProviderPool, offer: StoredOffer, calldata: bytes, *, approved: C
     data = chain.data_reads([UnsignedTransaction(offer.contract, calldata)])
     held = [_account_reads(offer, token) for token in offer.swept]
     trial = [_estimate(sender, call), simulation.one_call(sender=sender, call=call)]
-    least, result, *read = _batch(pool, [*trial, *data.calls, *held])
+    head, least, result, *read = _batch(pool, [head_call(), *trial, *data.calls, *held])
     costs, accounts = read[: len(data.calls)], read[len(data.calls) :]
     if isinstance(least, RevertReason):
         missing = list(_missing(offer, accounts, approved))
         raise WouldRevert(details=missing or [_explained(least, offer.tokens)])
     return _Tried(
+        head,
         least,
         data.costs(costs)[0],
         result if isinstance(result, TriedResult) and result.succeeded else None,

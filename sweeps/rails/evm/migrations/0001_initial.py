@@ -18,17 +18,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="ChainHead",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("network", sweepapi.fields.NetworkField(unique=True)),
-                ("number", models.PositiveBigIntegerField()),
-                ("safe_number", models.PositiveBigIntegerField(blank=True, null=True)),
-                ("final_number", models.PositiveBigIntegerField(blank=True, null=True)),
-                ("seen_at", models.DateTimeField()),
-            ],
-        ),
-        migrations.CreateModel(
             name="LastHop",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

@@ -22,10 +22,9 @@ from sweepapi.evm.logs.standing import SeenTransaction
 from sweepapi.networks import Networks
 from sweepapi.rpc.errors import BadResponseError, ChainUnavailableError
 from sweeps.books.venues import venues_of
-from sweeps.models import SweepTransaction
+from sweeps.models import ChainHead, SweepTransaction
 from sweeps.rails.evm.follow.followed import FollowedEvmSweep
 from sweeps.rails.evm.follow.following import EvmReading
-from sweeps.rails.evm.models import ChainHead
 from sweeps.rails.evm.rail import EvmRail
 from sweeps.rails.evm.reconcile.unsettled import unsettled
 from sweeps.store.reading import read
@@ -98,12 +97,12 @@ def _poll(registry: Networks, network: str, contracts: Mapping[str, EvmRail]) ->
                 number=poll.depths.head,
                 safe_number=poll.depths.safe,
                 final_number=poll.depths.final,
-                seen_at=timezone.now(),
+                timestamp=poll.timestamp,
             )
         ],
         update_conflicts=True,
         unique_fields=["network"],
-        update_fields=["number", "safe_number", "final_number", "seen_at"],
+        update_fields=["number", "safe_number", "final_number", "timestamp", "seen_at"],
     )
     return poll
 

@@ -28,6 +28,7 @@ from sweeps.rails.evm.serializers.transactions import (
     TypedDataSerializer,
 )
 from sweeps.serializers.answer import (
+    SECONDS_LEFT,
     WARNING_CODES,
     ClientReferenceOutputField,
     FeeModeField,
@@ -54,6 +55,7 @@ ISSUED_FIELDS = (
     "status",
     "createdAt",
     "expiresAt",
+    "expiresInSeconds",
     "permit2",
     "feeAuthorization",
     "transaction",
@@ -208,6 +210,9 @@ class StoredSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(source="sweep.deadline", help_text="What was signed can't be executed later.")
+    expiresInSeconds = serializers.IntegerField(
+        source="issued.expires_in_seconds", required=False, min_value=0, help_text=SECONDS_LEFT
+    )
 
 
 @extend_schema_serializer(

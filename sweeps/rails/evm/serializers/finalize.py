@@ -199,3 +199,6 @@ class FinalizedSweepSerializer(serializers.Serializer[Any]):
     transaction = FinishedTransactionSerializer(source="*")
     simulation = FinishedSimulationSerializer(source="*")
     expiresAt = UtcDateTimeField(source="sweep.deadline", help_text="Send it before; later it reverts.")
+    expiresInSeconds = serializers.IntegerField(
+        source="expires_in_seconds", min_value=0, help_text="Seconds left until then by the chain's clock."
+    )

@@ -28,6 +28,11 @@ class SolanaIssued(IssuedSweep):
         """Return when to check: soon, because nothing is reported on Solana."""
         return now + timedelta(seconds=settings.FIRST_CHECK_SECONDS)
 
+    @property
+    def expires_in_seconds(self) -> int:
+        """About how many seconds are left, by the blocks in which the transactions can land."""
+        return int(self.planned.blocks_left * BLOCK_SECONDS)
+
 
 def issue(
     planned: SolanaSimulated,

@@ -19,6 +19,7 @@ from sweeps.rails.solana_v1.build.issuing import SolanaIssued
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.rails.solana_v1.serializers.discovery import REASONS
 from sweeps.serializers.answer import (
+    SECONDS_LEFT,
     WARNING_CODES,
     ClientReferenceOutputField,
     FeeModeField,
@@ -196,6 +197,12 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
         source="issued.deadline",
         help_text="About when the transactions can't land any more with their blockhash, at the slot time of the last "
         "minute; the cluster decides by lastValidBlockHeight.",
+    )
+    expiresInSeconds = serializers.IntegerField(
+        source="issued.expires_in_seconds",
+        required=False,
+        min_value=0,
+        help_text=f"{SECONDS_LEFT} Here by the blocks in which the transactions can still land, each of 0.4 seconds.",
     )
     tokens = SolanaTokenSerializer(source="planned.placed_tokens", many=True)
     skippedTokens = SolanaSkippedTokenSerializer(
