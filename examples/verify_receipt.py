@@ -32,6 +32,7 @@ from eth_utils.crypto import keccak
 
 KIND = "sweep.receipt"
 TIMEOUT_SECONDS = 30
+ON_CHAIN, OFF_CHAIN = "onchain_partner_fees", "offchain_accounting"  # the fee modes
 WITHOUT_TRANSACTIONS = False  # what a block is asked for
 WORD_DIGITS = 66  # of a word, with its 0x
 V5_EVENT = (
@@ -47,19 +48,19 @@ AMOUNTS = ("grossOutput", "totalFee", "userAmount", "partnerFee", "protocolFee")
 PAID = AMOUNTS[:3]  # where the partner's part is only in our books
 TERMS = {"fee.totalFeeBps", "fee.partnerShareBps"}
 ALL = {
-    *("network", "wallet", "outputToken", "executions[].venue", "executions[].executionId"),
-    *(f"executions[].transaction.{name}" for name in ("txHash", "blockNumber", "blockHash", "logPosition")),
+    *("network", "wallet", "outputMint", "operations[].address", "operations[].id"),
+    *(f"operations[].transaction.{name}" for name in ("txHash", "blockNumber", "blockHash", "logPosition")),
 }
-EVENT = {"executions[].event.signature", "executions[].event.fields"}
-FEE = {*TERMS, *(f"fee.{name}" for name in ("settlement", "partnerRecipient", "protocolRecipient"))}
+EVENT = {"operations[].event.signature", "operations[].event.fields"}
+FEE = {*TERMS, *(f"fee.{name}" for name in ("feeMode", "partnerRecipient", "protocolRecipient"))}
 SIGNED = {f"authorizations[].typedData.{name}" for name in ("domain", "types", "primaryType", "message")}
 SIGNED |= {f"authorizations[].{name}" for name in ("digest", "signature", "signer")}
 OFFER = "authorizations[].offer"  # the number that we count it by, beside what was signed
 
 
 def split(names: Collection[str]) -> set[str]:
-    """Return where these amounts are: of each execution, and of all together."""
-    return {f"{where}.{name}" for where in ("executions[].amounts", "amounts") for name in names}
+    """Return where these amounts are: of each operation, and of all together."""
+    return {f"{where}.{name}" for where in ("operations[].amounts", "amounts") for name in names}
 
 
 COMPARED = {  # by the event: with all that is at these paths; a receipt that calls more than this verifiable is refused
@@ -209,9 +210,9 @@ def values_of(event: str, log: Json) -> dict[str, str]:
     return values
 
 
-def check_execution(node: Node, receipt: Json, execution: Json) -> None:
-    """Compare one execution with the log that the chain shows."""
-    at, event = execution["transaction"], execution["event"]
+def check_operation(node: Node, receipt: Json, operation: Json) -> None:
+    """Compare one operation with the log that the chain shows."""
+    at, event = operation["transaction"], operation["event"]
     if event["signature"] not in (V5_EVENT, V4_EVENT):
         raise DifferenceError("the event is not one of our contracts'")
     found = node.ask("eth_getTransactionReceipt", at["txHash"])
@@ -220,7 +221,7 @@ def check_execution(node: Node, receipt: Json, execution: Json) -> None:
     same("the block", (int(found["blockNumber"], 16), found["blockHash"]), (at["blockNumber"], at["blockHash"]))
     same("the block at that height", block["hash"], at["blockHash"])
     logs = sorted(found["logs"], key=lambda log: int(log["logIndex"], 16))  # some nodes number them by the transaction
-    ours = [log for log in logs if to_checksum_address(log["address"]) == execution["venue"]]
+    ours = [log for log in logs if to_checksum_address(log["address"]) == operation["address"]]
     position = at["logPosition"]
     if position not in range(len(ours)) or ours[position]["topics"][:1] != [topic_of(event["signature"])]:
         raise DifferenceError("the contract emitted no such event at that position")
@@ -228,21 +229,21 @@ def check_execution(node: Node, receipt: Json, execution: Json) -> None:
     same("the names of the event's fields", sorted(shown), sorted(event["fields"]))
     for name, value in shown.items():
         same(f"the event's {name}", value, event["fields"][name])
-    same("the execution's id", next(iter(shown.values())), execution["executionId"])
+    same("the operation's id", next(iter(shown.values())), operation["id"])
     same("the wallet", shown["user"], receipt["wallet"])
-    same("the output token", shown["outputToken"], receipt["outputToken"])
+    same("the output token", shown["outputToken"], receipt["outputMint"])
 
 
-def check_amounts(receipt: Json, execution: Json) -> None:
+def check_amounts(receipt: Json, operation: Json) -> None:
     """Compare the amounts with the event, and compute the split again, where the fee's terms are known."""
-    amounts, shown, fee = execution["amounts"], execution["event"]["fields"], receipt["fee"]
+    amounts, shown, fee = operation["amounts"], operation["event"]["fields"], receipt["fee"]
     gross, total = int(shown["grossOutput"]), int(shown.get("totalFee", shown.get("fee")))
     same("grossOutput", str(gross), amounts["grossOutput"])
     same("totalFee", str(total), amounts["totalFee"])
     same("userAmount", shown["userAmount"], amounts["userAmount"])
     same("the user's part", gross - total, units(amounts["userAmount"]))
     same("the parts of the fee", total, units(amounts["partnerFee"]) + units(amounts["protocolFee"]))
-    same("the settlement", "on_chain" if "partnerFee" in shown else "payable", fee["settlement"])
+    same("the fee mode", ON_CHAIN if "partnerFee" in shown else OFF_CHAIN, fee["feeMode"])
     same("partnerRecipient", shown.get("partnerRecipient"), fee["partnerRecipient"])
     for name in ("partnerFee", "protocolFee", "protocolRecipient"):
         if name in shown:  # V4 pays the whole fee to the protocol
@@ -259,17 +260,17 @@ def has_terms(receipt: Json) -> bool:
     return fee["totalFeeBps"] is not None
 
 
-def check_authorizations(node: Node, receipt: Json, execution: Json) -> None:
+def check_authorizations(node: Node, receipt: Json, operation: Json) -> None:
     """Recompute each authorization, and compare it with the event and with the signer that the contract names."""
-    shown, at = execution["event"]["fields"], execution["transaction"]
-    signers = signers_of(node, execution["venue"], at["blockNumber"])
+    shown, at = operation["event"]["fields"], operation["transaction"]
+    signers = signers_of(node, operation["address"], at["blockNumber"])
     sent = node.ask("eth_getTransactionByHash", at["txHash"])["input"]
     contained = 0
     for one in receipt["authorizations"]:
         typed, message = one["typedData"], one["typedData"]["message"]
         expected = {"EIP712Domain": members(DOMAIN), "FeeAuthorization": members(AUTHORIZATION)}
         same("the types that were signed", (expected, "FeeAuthorization"), (typed["types"], typed["primaryType"]))
-        domain = {"name": "ServiceBatchV5PartnerFees", "version": "5", "verifyingContract": execution["venue"]}
+        domain = {"name": "ServiceBatchV5PartnerFees", "version": "5", "verifyingContract": operation["address"]}
         same("the domain", domain | {"chainId": int(receipt["network"].partition(":")[2])}, typed["domain"])
         signable = encode_typed_data(full_message=typed)
         digest = "0x" + keccak(b"\x19" + signable.version + signable.header + signable.body).hex()
@@ -308,16 +309,16 @@ def signers_of(node: Node, contract: str, block: int) -> list[str]:
 def check_evm(node: Node, receipt: Json, contract: str | None) -> None:
     """Compare all that a receipt calls verifiable with an EVM chain."""
     same("the chain", f"eip155:{int(node.ask('eth_chainId'), 16)}", receipt["network"])
-    same("the executions, of which there is one", receipt["executions"][:1], receipt["executions"])
-    execution = receipt["executions"][0]
+    same("the operations, of which there is one", receipt["operations"][:1], receipt["operations"])
+    operation = receipt["operations"][0]
     if contract is not None:
-        same("the contract", to_checksum_address(contract), execution["venue"])
-    check_execution(node, receipt, execution)
-    check_amounts(receipt, execution)
-    if (has_terms(receipt) and execution["event"]["signature"] == V5_EVENT) or receipt["authorizations"]:
-        check_authorizations(node, receipt, execution)
+        same("the contract", to_checksum_address(contract), operation["address"])
+    check_operation(node, receipt, operation)
+    check_amounts(receipt, operation)
+    if (has_terms(receipt) and operation["event"]["signature"] == V5_EVENT) or receipt["authorizations"]:
+        check_authorizations(node, receipt, operation)
     final = node.ask("eth_getBlockByNumber", "finalized", WITHOUT_TRANSACTIONS)
-    if int(final["number"], 16) < execution["transaction"]["blockNumber"]:
+    if int(final["number"], 16) < operation["transaction"]["blockNumber"]:
         raise DifferenceError("the node does not call the block final")
 
 
@@ -327,24 +328,24 @@ def check_evm(node: Node, receipt: Json, contract: str | None) -> None:
 def check_solana(node: Node, receipt: Json, fee_wallet: str | None) -> None:
     """Compare the transactions with a Solana cluster, and what the fee wallet and the user got in them."""
     same("the cluster", f"solana:{node.ask('getGenesisHash')[:32]}", receipt["network"])
-    hashes = [execution["transaction"]["txHash"] for execution in receipt["executions"]]
-    same("the transactions, one of each execution", sorted(set(hashes)), sorted(hashes))
-    same("the settlement", ("payable", None), (receipt["fee"]["settlement"], receipt["fee"]["partnerRecipient"]))
-    for execution in receipt["executions"]:
+    hashes = [operation["transaction"]["txHash"] for operation in receipt["operations"]]
+    same("the transactions, one of each operation", sorted(set(hashes)), sorted(hashes))
+    same("the fee mode", (OFF_CHAIN, None), (receipt["fee"]["feeMode"], receipt["fee"]["partnerRecipient"]))
+    for operation in receipt["operations"]:
         if fee_wallet is not None:
-            same("the fee wallet", fee_wallet, execution["venue"])
-        at = execution["transaction"]
-        same("the protocol's recipient", execution["venue"], receipt["fee"]["protocolRecipient"])
-        same("the event and its position", (None, None), (execution["event"], at["logPosition"]))
+            same("the fee wallet", fee_wallet, operation["address"])
+        at = operation["transaction"]
+        same("the protocol's recipient", operation["address"], receipt["fee"]["protocolRecipient"])
+        same("the event and its position", (None, None), (operation["event"], at["logPosition"]))
         choices = {"commitment": "finalized", "maxSupportedTransactionVersion": 1, "encoding": "base64"}
         found = node.ask("getTransaction", at["txHash"], choices)
         same("error and slot", (found["meta"]["err"], found["slot"]), (None, at["blockNumber"]))
         block = node.ask("getBlock", at["blockNumber"], {"transactionDetails": "none", "rewards": False})
         same("the block", block["blockhash"], at["blockHash"])
         signers, keys = keys_of(base64.b64decode(found["transaction"][0]))
-        if key(receipt["wallet"]) not in signers or key(execution["executionId"]) not in keys:
-            raise DifferenceError("the wallet did not sign the transaction, or it does not name the execution's id")
-        check_shares(found["meta"], receipt, execution)
+        if key(receipt["wallet"]) not in signers or key(operation["id"]) not in keys:
+            raise DifferenceError("the wallet did not sign the transaction, or it does not name the operation's id")
+        check_shares(found["meta"], receipt, operation)
 
 
 def keys_of(transaction: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -364,10 +365,10 @@ def key(base58: str) -> bytes:
     return reduce(lambda number, digit: number * 58 + BASE58.index(digit), base58, 0).to_bytes(KEY_BYTES)
 
 
-def check_shares(meta: Json, receipt: Json, execution: Json) -> None:
+def check_shares(meta: Json, receipt: Json, operation: Json) -> None:
     """Compare the amounts with what the fee wallet and the user got."""
-    fee, amounts, token = receipt["fee"], execution["amounts"], receipt["outputToken"]
-    same("totalFee", str(gain(meta, execution["venue"], token)), amounts["totalFee"])
+    fee, amounts, token = receipt["fee"], operation["amounts"], receipt["outputMint"]
+    same("totalFee", str(gain(meta, operation["address"], token)), amounts["totalFee"])
     if token != WRAPPED_SOL:  # which is unwrapped, and mixed with what the user paid for fees
         same("userAmount", str(gain(meta, receipt["wallet"], token)), amounts["userAmount"])
     total, gross, partner = (units(amounts[name]) for name in ("totalFee", "grossOutput", "partnerFee"))
@@ -391,18 +392,18 @@ def gain(meta: Json, owner: str, mint: str) -> int:
 
 
 def check_sums(receipt: Json) -> None:
-    """Compare the sums with the executions, and the booked fee with both; that needs no chain."""
+    """Compare the sums with the operations, and the booked fee with both; that needs no chain."""
     for name, amount in receipt["amounts"].items():
-        same(f"the sum of {name}", sum(units(one["amounts"][name]) for one in receipt["executions"]), units(amount))
+        same(f"the sum of {name}", sum(units(one["amounts"][name]) for one in receipt["operations"]), units(amount))
     booked: dict[str, int] = {}
     for entry in receipt["entries"]:
-        same("an entry's sweep, network and token", (receipt["sweepId"], receipt["network"], receipt["outputToken"]), (
+        same("an entry's sweep, network and token", (receipt["sweepId"], receipt["network"], receipt["outputMint"]), (
             entry["sweepId"], entry["network"], entry["token"],
         ))  # fmt: skip
         for posting in entry["postings"]:
             sign = {"debit": 1, "credit": -1}[posting["direction"]]
             booked[posting["account"]] = booked.get(posting["account"], 0) + sign * units(posting["amount"])
-    partner = "partner_settled" if receipt["fee"]["settlement"] == "on_chain" else "partner_payable"
+    partner = "partner_settled" if receipt["fee"]["feeMode"] == ON_CHAIN else "partner_payable"
     due = {"fees_charged": (1, "totalFee"), partner: (-1, "partnerFee"), "protocol_revenue": (-1, "protocolFee")}
     for account, (sign, name) in due.items():
         same(f"what is booked as {account}", booked.pop(account, 0), sign * units(receipt["amounts"][name]))
@@ -460,9 +461,9 @@ def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = No
     receipt = answer["receipt"]
     same("the kind of the receipt", KIND, receipt["type"])
     same("the version of the receipt", 1, receipt["version"])
-    if not receipt["executions"]:
-        raise DifferenceError("it has no execution")
-    event = receipt["executions"][0]["event"]
+    if not receipt["operations"]:
+        raise DifferenceError("it has no operation")
+    event = receipt["operations"][0]["event"]
     proven = COMPARED[event and event["signature"]]
     check_claims(receipt, proven)
     check_sums(receipt)
@@ -474,7 +475,7 @@ def verify(answer: Json, keys: list[Json], node: Node, contract: str | None = No
     if not has_terms(receipt):
         proven = proven - TERMS
         notes.append("It is known from the chain alone: there are no terms of its fee, and no authorizations.")
-    if receipt["outputToken"] == WRAPPED_SOL:
+    if receipt["outputMint"] == WRAPPED_SOL:
         proven = proven - split({"grossOutput", "userAmount"}) - TERMS  # whose share of an unknown gross means nothing
         notes.append("Of the amounts in SOL only totalFee was compared.")
     if contract is None:

@@ -15,7 +15,7 @@ def shown(sweep: Sweep) -> Any:
 def fees_shown(sweep: Sweep, kind: str) -> Split | None:
     """Return the ``expected`` or the ``actual`` fees."""
     state = shown(sweep)
-    fees = state["fees"][kind] if "fees" in state else state["feeAuthorization"][f"{kind}Fees"]
+    fees = state.get("fees", state.get("feeAuthorization"))[f"{kind}Fees"]
     if fees is None:
         return None
     names = ("grossOutput", "totalFee", "partnerFee", "protocolFee", "userAmount")

@@ -70,7 +70,7 @@ def _tokens(sweep: dict[str, Any]) -> str:
 
 def _gross(result: StepResult) -> str:
     sweep = result.sweep or {}
-    actual = sweep["fees"]["actual"] if "fees" in sweep else sweep.get("feeAuthorization", {}).get("actualFees")
+    actual = sweep.get("fees", sweep.get("feeAuthorization", {})).get("actualFees")
     if actual is None or result.output is None:
         return "-"
     decimals, symbol = result.output["decimals"], result.output["symbol"]

@@ -94,7 +94,7 @@ def four_tokens_on_solana(context: Context, result: StepResult) -> None:
     closed = [each["account"] for each in built["closedAccounts"]]
     result.check(len(closed) == len(sellable) + 1, "the sweep closes the emptied accounts, and one that was empty")
     result.check(not any(scene.exists(account) for account in closed), "none of these accounts exists any more")
-    _check_balances(result, built, sweep["fees"]["actual"], before, scene.holdings())
+    _check_balances(result, built, sweep["fees"]["actualFees"], before, scene.holdings())
     _check_fees(scene, result, sweep)
     _check_statement(scene, result, sweep)
 
@@ -125,7 +125,7 @@ def _check_balances(
 
 def _check_fees(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None:
     """Check the fee, its split and the postings."""
-    fees, actual = sweep["fees"], {name: int(amount) for name, amount in sweep["fees"]["actual"].items()}
+    fees, actual = sweep["fees"], {name: int(amount) for name, amount in sweep["fees"]["actualFees"].items()}
     exact = actual["grossOutput"] * fees["totalFeeBps"] // 10_000
     result.check(0 <= exact - actual["totalFee"] <= len(sweep["tokens"]), "the fee is exact within one unit per token")
     share = actual["totalFee"] * fees["partnerShareBps"] // 10_000
@@ -148,7 +148,7 @@ def _check_statement(scene: Scene, result: StepResult, sweep: dict[str, Any]) ->
     partner = scene.context.ours.partner()["id"]
     lines = [line for line in statement_lines(scene.context.admin, partner) if line["sweep_id"] == sweep["sweepId"]]
     accrued = {(int(line["accrued"]), line["state"]) for line in lines}
-    owed = {(int(sweep["fees"]["actual"]["partnerFee"]), "final")}
+    owed = {(int(sweep["fees"]["actualFees"]["partnerFee"]), "final")}
     result.check(accrued == owed, "the partner's statement has a final line with what is owed for it")
 
 

@@ -43,9 +43,9 @@ SPLIT = {
     "userAmount": "grossOutput - totalFee",
 }
 # What no chain shows: our ids, our books, and how an asset is shown.
-ATTESTED = ("sweepId", "partnerId", "createdAt", "completedAt", "outputSymbol", "outputDecimals", "entries")
-VERIFIABLE = ("network", "wallet", "executions[].venue", "executions[].executionId", "executions[].transaction")
-_AMOUNTS = ("executions[].amounts", "amounts")
+ATTESTED = ("sweepId", "partnerId", "createdAt", "confirmedAt", "outputSymbol", "outputDecimals", "entries")
+VERIFIABLE = ("network", "wallet", "operations[].address", "operations[].id", "operations[].transaction")
+_AMOUNTS = ("operations[].amounts", "amounts")
 # Where the partner is paid later, the chain shows the whole fee, and only our books the partner's part of it.
 PAID_AT_ONCE = tuple(f"{where}.{name}" for where in _AMOUNTS for name in ("grossOutput", "totalFee", "userAmount"))
 PAID_LATER = (

@@ -26,8 +26,8 @@ class FormattedSplitSerializer(serializers.Serializer[Any]):
 class FormattedFeesSerializer(serializers.Serializer[Any]):
     """The expected and the actual fees, in whole tokens of the output."""
 
-    expected = FormattedSplitSerializer(read_only=True, allow_null=True, help_text=NULL_IF_ADOPTED)
-    actual = FormattedSplitSerializer(read_only=True, allow_null=True, help_text="Null unless completed.")
+    expectedFees = FormattedSplitSerializer(read_only=True, allow_null=True, help_text=NULL_IF_ADOPTED)
+    actualFees = FormattedSplitSerializer(read_only=True, allow_null=True, help_text="Null unless completed.")
 
 
 class SweepSummarySerializer(SweepFactsSerializer):
@@ -36,7 +36,7 @@ class SweepSummarySerializer(SweepFactsSerializer):
     network = serializers.CharField(help_text="The chain's CAIP-2 identifier.")
     feeMode = FeeModeField()
     flags = serializers.ListField(child=OpenEnumField(values=Flag.values))
-    completedAt = UtcDateTimeField(allow_null=True)
+    confirmedAt = UtcDateTimeField(allow_null=True)
     txHashes = serializers.ListField(
         child=serializers.CharField(),
         help_text="Of the accepted transactions, one per execution.",

@@ -14,7 +14,7 @@ from sweeps.serializers.state import ChecksSerializer, SweepStateSerializer
 EXAMPLES = Path(__file__).parent / "examples"
 
 
-class ExecutionSerializer(serializers.Serializer[Any]):
+class OperationStateSerializer(serializers.Serializer[Any]):
     """One operation on chain that the sweep consists of."""
 
     id = serializers.CharField(help_text="On Solana the reference key in its transaction, on V4 the sweepRef.")
@@ -35,4 +35,4 @@ class ExecutionSerializer(serializers.Serializer[Any]):
 class OffchainStateSerializer(ChecksSerializer, SweepSummarySerializer, SweepStateSerializer):
     """A sweep whose fees go to the platform whole, and whose partner is paid later."""
 
-    executions = ExecutionSerializer(many=True)
+    operations = OperationStateSerializer(many=True)

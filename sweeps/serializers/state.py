@@ -50,8 +50,8 @@ class FeesSerializer(serializers.Serializer[Any]):
 
     totalFeeBps = serializers.IntegerField(allow_null=True, help_text=NULL_IF_ADOPTED)
     partnerShareBps = serializers.IntegerField(allow_null=True, help_text=NULL_IF_ADOPTED)
-    expected = FeeSplitSerializer(allow_null=True, help_text=NULL_IF_ADOPTED)
-    actual = FeeSplitSerializer(allow_null=True, help_text="Null unless completed.")
+    expectedFees = FeeSplitSerializer(allow_null=True, help_text=NULL_IF_ADOPTED)
+    actualFees = FeeSplitSerializer(allow_null=True, help_text="Null unless completed.")
 
 
 class SweptTokenSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from sweeps.shown import parts
 def listed(snapshot: Snapshot, rail: Rail) -> Part:
     """Return the JSON of a sweep of this rail in a list."""
     summary, decimals = parts.summary(snapshot), snapshot["output_decimals"]
-    fees = {name: _formatted(summary["fees"][name], decimals) for name in ("expected", "actual")}
+    fees = {name: _formatted(summary["fees"][name], decimals) for name in ("expectedFees", "actualFees")}
     return {**parts.facts(snapshot, mode=rail.mode), **summary, "feesFormatted": fees}
 
 

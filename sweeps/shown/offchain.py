@@ -12,11 +12,11 @@ def status_object(snapshot: Snapshot, rail: Rail) -> Part:
         **parts.facts(snapshot, mode=rail.mode),
         **parts.summary(snapshot),
         **parts.state(snapshot),
-        "executions": [_execution(snapshot, execution) for execution in snapshot["executions"]],
+        "operations": [_operation(snapshot, execution) for execution in snapshot["executions"]],
     }
 
 
-def _execution(snapshot: Snapshot, execution: Part) -> Part:
+def _operation(snapshot: Snapshot, execution: Part) -> Part:
     key = execution["key"]
     shown = parts.decisive_transaction([tx for tx in snapshot["transactions"] if tx["execution_id"] == key])
     return {

@@ -52,13 +52,13 @@ def summary(snapshot: Snapshot) -> Part:
         "network": snapshot["network"],
         "feeMode": FEE_MODES[snapshot["settlement"]],
         "flags": snapshot["flags"],
-        "completedAt": snapshot["completed_at"],
+        "confirmedAt": snapshot["completed_at"],
         "txHashes": [tx["tx_hash"] for tx in transactions if tx["status"] == SweepTransaction.Status.ACCEPTED],
         "fees": {
             "totalFeeBps": snapshot["fees"]["total_fee_bps"],
             "partnerShareBps": snapshot["fees"]["partner_share_bps"],
-            "expected": expected_fees(snapshot),
-            "actual": actual_fees(snapshot),
+            "expectedFees": expected_fees(snapshot),
+            "actualFees": actual_fees(snapshot),
         },
     }
 

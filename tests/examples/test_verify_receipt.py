@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 # What only the service says, and what describes the receipt: a service that lies about these is believed.
 BELIEVED = {
-    *("sweepId", "partnerId", "mode", "outputSymbol", "outputDecimals", "createdAt", "completedAt"),
+    *("sweepId", "partnerId", "mode", "outputSymbol", "outputDecimals", "createdAt", "confirmedAt"),
     *("recomputation", "attested"),
 }
 BELIEVED_OF_ENTRIES = {"number", "numberedAt", "id", "kind", "wallet", "txHash", "postedAt", "reverses", "account"}
@@ -72,7 +72,7 @@ def saved(folder: Path, answer: Any, keys: Any, *more: str) -> list[str]:
 def test_a_receipt_is_verified_without_the_service(
     app: PartnerApp, answer: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    venue = answer["data"]["receipt"]["executions"][0]["venue"]
+    venue = answer["data"]["receipt"]["operations"][0]["address"]
     node = ["--rpc", app.chain.world["rpcUrl"]]
     code, said = run_process(tmp_path, "verify_receipt", saved(tmp_path, answer, keys, *node, "--contract", venue))
     assert code == 0, said
@@ -142,11 +142,11 @@ def test_what_a_lying_service_adds_to_what_the_chain_shows_is_not_shown_as_prove
     """It signs a receipt with more in it than the script knows."""
     receipt, node = answer["data"]["receipt"], verifier.Node(app.chain.world["rpcUrl"])
     amounts = {**receipt["amounts"], "bonus": "0"}
-    execution = receipt["executions"][0]
+    operation = receipt["operations"][0]
     signed = receipt["authorizations"][0]
     message = {**signed["typedData"]["message"], "bonus": "1"}
     for lie in (
-        lied(receipt, amounts=amounts, executions=[{**execution, "amounts": {**execution["amounts"], "bonus": "0"}}]),
+        lied(receipt, amounts=amounts, operations=[{**operation, "amounts": {**operation["amounts"], "bonus": "0"}}]),
         lied(receipt, fee={**receipt["fee"], "bonus": "1"}),
         lied(receipt, authorizations=[{**signed, "bonus": "1"}]),
         lied(receipt, authorizations=[{**signed, "typedData": {**signed["typedData"], "message": message}}]),
@@ -256,15 +256,15 @@ def test_what_a_lying_service_signs_is_refused_where_the_chain_shows_otherwise(
 
 TAMPERED: list[tuple[tuple[Any, ...], str]] = [
     (("wallet",), "the wallet"),
-    (("outputToken",), "an entry's sweep, network and token"),
-    (("executions", 0, "transaction", "txHash"), "the node has no answer to eth_getTransactionReceipt 0x"),
-    (("executions", 0, "transaction", "blockNumber"), "the block"),
+    (("outputMint",), "an entry's sweep, network and token"),
+    (("operations", 0, "transaction", "txHash"), "the node has no answer to eth_getTransactionReceipt 0x"),
+    (("operations", 0, "transaction", "blockNumber"), "the block"),
     (("verifiable", 0), "what else is called verifiable"),
-    (("fee", "settlement"), "what is booked as"),
-    (("executions", 0, "transaction", "blockHash"), "the block"),
-    (("executions", 0, "transaction", "logPosition"), "the contract emitted no such event at that position"),
-    (("executions", 0, "event", "fields", "userAmount"), "the event's userAmount"),
-    (("executions", 0, "amounts", "partnerFee"), "the sum of partnerFee"),
+    (("fee", "feeMode"), "what is booked as"),
+    (("operations", 0, "transaction", "blockHash"), "the block"),
+    (("operations", 0, "transaction", "logPosition"), "the contract emitted no such event at that position"),
+    (("operations", 0, "event", "fields", "userAmount"), "the event's userAmount"),
+    (("operations", 0, "amounts", "partnerFee"), "the sum of partnerFee"),
     (("amounts", "userAmount"), "the sum of userAmount"),
     (("fee", "totalFeeBps"), "totalFee by its basis points"),
     (("authorizations", 0, "digest"), "the digest"),
@@ -287,13 +287,13 @@ def test_what_a_lying_service_leaves_out_or_repeats_is_refused(
     )
     payable = json.loads(json.dumps(receipt["entries"]).replace("partner_settled", "partner_payable"))
     for problem, lie in {
-        "it has no execution": lied(receipt, executions=[], amounts=nothing, entries=[]),
-        "the executions, of which there is one": lied(
-            receipt, executions=receipt["executions"] * 2, amounts=twice, entries=receipt["entries"] * 2
+        "it has no operation": lied(receipt, operations=[], amounts=nothing, entries=[]),
+        "the operations, of which there is one": lied(
+            receipt, operations=receipt["operations"] * 2, amounts=twice, entries=receipt["entries"] * 2
         ),
         "the transaction contains the signature of none": lied(receipt, authorizations=[]),
         "both terms of the fee": lied(receipt, fee={**receipt["fee"], "totalFeeBps": None}),
-        "the settlement": lied(receipt, fee={**receipt["fee"], "settlement": "payable"}, entries=payable),
+        "the fee mode": lied(receipt, fee={**receipt["fee"], "feeMode": verifier.OFF_CHAIN}, entries=payable),
         "what else is called verifiable": lied(receipt, verifiable=[*receipt["verifiable"], "entries"]),
     }.items():
         with pytest.raises(verifier.DifferenceError, match=problem):
@@ -371,7 +371,7 @@ def on_solana(request: pytest.FixtureRequest, api: Client, user: SolanaUser) -> 
 def test_a_receipt_of_a_sweep_on_solana_is_verified_without_the_service(
     user: SolanaUser, on_solana: dict[str, Any], keys: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    node, is_sol = ["--rpc", user.cluster.url], on_solana["data"]["receipt"]["outputToken"] == verifier.WRAPPED_SOL
+    node, is_sol = ["--rpc", user.cluster.url], on_solana["data"]["receipt"]["outputMint"] == verifier.WRAPPED_SOL
     code, said = run(tmp_path, on_solana, keys, *node, "--contract", str(user.cluster.fee_wallet))
     assert code == 0, said
     assert "partnerShareBps" in json.loads(said)["serviceSays"]["fee"]
@@ -395,10 +395,10 @@ def test_what_a_lying_service_signs_is_refused_where_the_cluster_shows_otherwise
     assert {path for path in believed if not is_believed(path, is_on_chain=True)} == set()
     elsewhere = json.loads(json.dumps(receipt).replace(receipt["network"], "solana:" + "1" * 32))
     twice = {name: str(int(amount) * 2) for name, amount in receipt["amounts"].items()}
-    repeated = {name: receipt[name] * 2 for name in ("executions", "entries")}
+    repeated = {name: receipt[name] * 2 for name in ("operations", "entries")}
     for problem, lie in {
         "the cluster": signed_by_us(elsewhere),
-        "the transactions, one of each execution": lied(receipt, amounts=twice, **repeated),
+        "the transactions, one of each operation": lied(receipt, amounts=twice, **repeated),
         "the wallet did not sign": lied(receipt, wallet=str(user.cluster.fee_wallet)),
     }.items():
         with pytest.raises(verifier.DifferenceError, match=problem):

@@ -320,7 +320,7 @@ def test_partners_see_it_also_in_their_history_without_what_only_its_offer_said(
         "The sweep was executed. Its build was lost, so it was stored from its transaction."
     )
     (item,) = app.api.get("/v2/sweep/history").json()["data"]["items"]
-    assert (item["txHashes"], item["tokenCount"], item["fees"]["expected"]) == ([tx_hash], 0, None)
+    assert (item["txHashes"], item["tokenCount"], item["fees"]["expectedFees"]) == ([tx_hash], 0, None)
 
 
 @pytest.mark.usefixtures("lost")

@@ -81,12 +81,12 @@ def test_an_executed_sweep_is_listed_with_its_hash_and_its_fees(api: Client, par
     assert (item["tokenCount"], item["outputDecimals"]) == (1, 18)
     assert sweep.completed_at is not None
     times = (sweep.created_at, sweep.deadline, sweep.completed_at)
-    assert [item[name] for name in ("createdAt", "expiresAt", "completedAt")] == [as_text(time) for time in times]
+    assert [item[name] for name in ("createdAt", "expiresAt", "confirmedAt")] == [as_text(time) for time in times]
     fees = item["fees"]
     assert (fees["totalFeeBps"], fees["partnerShareBps"]) == (75, 4000)
     assert (
-        fees["expected"]
-        == fees["actual"]
+        fees["expectedFees"]
+        == fees["actualFees"]
         == {
             "grossOutput": "1000000",
             "totalFee": "7500",
@@ -100,7 +100,7 @@ def test_an_executed_sweep_is_listed_with_its_hash_and_its_fees(api: Client, par
 def test_a_pending_sweep_has_neither_hashes_nor_actual_fees(api: Client, partner: Partner) -> None:
     SweepTransactionFactory.create(sweep__partner=partner)
     (item,) = page_of(api)["items"]
-    assert (item["txHashes"], item["completedAt"], item["fees"]["actual"]) == ([], None, None)
+    assert (item["txHashes"], item["confirmedAt"], item["fees"]["actualFees"]) == ([], None, None)
 
 
 def test_each_version_lists_its_own_rails(api: Client, partner: Partner) -> None:

@@ -225,7 +225,7 @@ def test_an_adopted_sweep_has_no_terms_of_an_offer() -> None:
 
 def test_each_transaction_on_solana_is_an_execution_with_its_tokens_and_what_became_of_it() -> None:
     sweep = partly_landed()
-    executions = shown(sweep)["executions"]
+    executions = shown(sweep)["operations"]
     assert [one["status"] for one in executions] == ["executed"] * 3 + ["expired"]
     accepted = {tx.execution.execution_id: tx.tx_hash for tx in sweep.transactions.filter(status="accepted")}
     assert {one["id"]: one["txHash"] for one in executions[:3]} == accepted

@@ -97,10 +97,10 @@ def test_a_sweep_is_built_and_shown_and_needs_no_confirm(api: Client, user: Sola
     assert {name: state[name] for name in same} == {name: built[name] for name in same}
     assert 40 <= built["expiresInSeconds"] <= 80, "about the minute in which a blockhash is valid"
     assert state["expiresInSeconds"] is None
-    assert [execution["id"] for execution in state["executions"]] == [
+    assert [execution["id"] for execution in state["operations"]] == [
         transaction["reference"] for transaction in built["transactions"]
     ]
-    assert state["fees"]["expected"]["totalFee"] == built["feeSummary"]["totalFee"]
+    assert state["fees"]["expectedFees"]["totalFee"] == built["feeSummary"]["totalFee"]
     assert state["wallet"] == str(user.key)
     assert [item["sweepId"] for item in api.get("/v1/sweep/history").json()["data"]["items"]] == [built["sweepId"]]
 

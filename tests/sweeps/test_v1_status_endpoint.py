@@ -72,10 +72,10 @@ def test_a_pending_sweep_on_solana_is_shown_with_its_execution(api: Client, part
     assert (state["feeMode"], state["flags"], state["tokenCount"]) == ("offchain_accounting", [], 1)
     assert (state["transaction"], state["transactions"], state["ledger"]) == (None, [], {"entries": []})
     execution, token = sweep.executions.get(), sweep.tokens.get()
-    assert state["executions"] == [
+    assert state["operations"] == [
         {"id": execution.execution_id, "status": "pending", "tokens": [token.asset], "txHash": None, "reason": ""}
     ]
-    assert (state["fees"]["expected"]["grossOutput"], state["fees"]["actual"]) == ("1000000", None)
+    assert (state["fees"]["expectedFees"]["grossOutput"], state["fees"]["actualFees"]) == ("1000000", None)
     assert (state["checkAttempts"], state["lastCheckedAt"], state["lastError"]) == (0, None, None)
     assert state["nextCheckAt"].endswith("Z")
 
@@ -84,18 +84,18 @@ def test_a_partly_landed_sweep_says_what_landed(api: Client, partner: Partner) -
     sweep, tx = partly_landed(partner)
     state = state_of(api, sweep)
     assert (state["status"], state["flags"], state["txHashes"]) == ("completed", ["partial"], [tx.tx_hash])
-    first, second = state["executions"]
+    first, second = state["operations"]
     assert (first["status"], first["txHash"]) == ("executed", tx.tx_hash)
     assert (second["status"], second["txHash"]) == ("expired", None)
     assert first["tokens"] + second["tokens"] == [token["mint"] for token in state["tokens"]]
-    assert state["fees"]["actual"]["grossOutput"] == "400000"
+    assert state["fees"]["actualFees"]["grossOutput"] == "400000"
     assert state["transaction"]["txHash"] == tx.tx_hash
 
 
 def test_an_execution_shows_why_its_transaction_was_rejected(api: Client, partner: Partner) -> None:
     sweep = SolanaSweepFactory.create(partner=partner)
     SweepTransactionFactory.create(sweep=sweep, tx_hash=random_signature(), status="rejected", reason="Another order.")
-    (execution,) = state_of(api, sweep)["executions"]
+    (execution,) = state_of(api, sweep)["operations"]
     assert execution["reason"] == "Another order."
 
 
@@ -104,7 +104,7 @@ def test_a_sweep_on_v4_has_the_same_shape(api: Client, partner: Partner) -> None
     settle(sweep_id=tx.sweep.id, reading=evm_reading(executed_receipt(tx)))
     on_v4, on_solana = state_of(api, tx.sweep), state_of(api, SolanaSweepFactory.create(partner=partner))
     assert on_v4.keys() == on_solana.keys()
-    (execution,) = on_v4["executions"]
+    (execution,) = on_v4["operations"]
     assert (execution["id"], execution["txHash"]) == (tx.execution.execution_id, tx.tx_hash)
     assert (on_v4["mode"], on_v4["feeMode"], on_v4["network"]) == ("v4_fallback", "offchain_accounting", "eip155:31337")
     accounts = {entry["account"] for entry in on_v4["ledger"]["entries"]}

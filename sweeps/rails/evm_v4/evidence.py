@@ -24,7 +24,7 @@ def evidence(sweep: Sweep, execution: Execution) -> Evidence:
     return Evidence(
         event=ContractEvent(SIGNATURE, fields),
         authorizations=(),
-        verifiable=(*VERIFIABLE, "outputToken", "fee.totalFeeBps", "executions[].event", *PAID_AT_ONCE),
+        verifiable=(*VERIFIABLE, "outputMint", "fee.totalFeeBps", "operations[].event", *PAID_AT_ONCE),
         attested=(*ATTESTED, "fee.protocolRecipient", *PAID_LATER),
         recomputation=SPLIT,
     )

@@ -21,7 +21,7 @@ def evidence(sweep: Sweep, execution: Execution) -> Evidence:
         authorizations=list(_authorizations(sweep)),
         verifiable=(
             *VERIFIABLE,
-            *("outputToken", "fee", "executions[].event", "executions[].amounts", "amounts", "authorizations"),
+            *("outputMint", "fee", "operations[].event", "operations[].amounts", "amounts", "authorizations"),
         ),
         attested=ATTESTED,
         recomputation=SPLIT,

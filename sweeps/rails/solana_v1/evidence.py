@@ -12,7 +12,7 @@ def evidence(_sweep: Sweep, _execution: Execution) -> Evidence:
     return Evidence(
         event=None,
         authorizations=(),
-        verifiable=(*VERIFIABLE, "outputToken", "fee.totalFeeBps", "fee.protocolRecipient", *PAID_AT_ONCE),
+        verifiable=(*VERIFIABLE, "outputMint", "fee.totalFeeBps", "fee.protocolRecipient", *PAID_AT_ONCE),
         attested=(*ATTESTED, *PAID_LATER),
         recomputation=SPLIT | {"totalFee": SWAP_FEE},
     )

@@ -6,12 +6,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from ledger.models import Settlement
 from ledger.serializers import RecordSerializer
 from sweepapi.api.input.fields import AccountAddressResponseField, UtcDateTimeField
 from sweepapi.api.openapi.schema import example
 from sweepapi.crypto.canonical_json import canonical
 from sweepapi.crypto.proof_keys import SigningKey
+from sweeps.serializers.answer import FeeModeField
 from sweeps.serializers.state import NULL_IF_ADOPTED, FeeSplitSerializer
 
 KIND = "sweep.receipt"  # also in the header of the signature, so that it holds for nothing else
@@ -23,9 +23,7 @@ class ReceiptFeeSerializer(serializers.Serializer[Any]):
 
     totalFeeBps = serializers.IntegerField(source="total_fee_bps", allow_null=True, help_text=NULL_IF_ADOPTED)
     partnerShareBps = serializers.IntegerField(source="partner_share_bps", allow_null=True, help_text=NULL_IF_ADOPTED)
-    settlement = serializers.ChoiceField(
-        choices=Settlement.choices, help_text="Whether the sweep itself paid the partner, or it is paid out later."
-    )
+    feeMode = FeeModeField(source="settlement")
     partnerRecipient = AccountAddressResponseField(
         source="partner_recipient", allow_null=True, help_text="Null where the partner is paid later."
     )
@@ -52,13 +50,15 @@ class ContractEventSerializer(serializers.Serializer[Any]):
     fields = serializers.DictField(child=serializers.CharField())  # type: ignore[assignment]  # DRF takes declared fields out of the class
 
 
-class ReceiptExecutionSerializer(serializers.Serializer[Any]):
+class OperationSerializer(serializers.Serializer[Any]):
     """One operation on chain; a sweep on an EVM chain has one."""
 
-    venue = AccountAddressResponseField(source="execution.venue", help_text="The contract; on Solana our fee wallet.")
-    executionId = serializers.CharField(
+    address = AccountAddressResponseField(
+        source="execution.venue", help_text="Where it happened: the contract; on Solana our fee wallet."
+    )
+    id = serializers.CharField(
         source="execution.execution_id",
-        help_text="Its identity on chain: on V5 that of the fee authorization, on V4 the sweepRef, on Solana the "
+        help_text="Its identity there: on V5 the nonce of the fee authorization, on V4 the sweepRef, on Solana the "
         "reference key.",
     )
     transaction = ReceiptTransactionSerializer()
@@ -100,18 +100,18 @@ class ReceiptSerializer(serializers.Serializer[Any]):
     network = serializers.CharField(source="sweep.network", help_text="As CAIP-2 spells it, such as eip155:8453.")
     mode = serializers.CharField(source="rail.mode")
     wallet = AccountAddressResponseField(source="sweep.wallet")
-    outputToken = AccountAddressResponseField(source="sweep.output_asset")
+    outputMint = AccountAddressResponseField(source="sweep.output_asset")
     outputSymbol = serializers.CharField(source="sweep.output_symbol")
     outputDecimals = serializers.IntegerField(source="sweep.output_decimals")
     createdAt = UtcDateTimeField(source="sweep.created_at")
-    completedAt = UtcDateTimeField(source="sweep.completed_at")
+    confirmedAt = UtcDateTimeField(source="sweep.completed_at")
     fee = ReceiptFeeSerializer(source="sweep")
-    executions = ReceiptExecutionSerializer(many=True)
-    amounts = FeeSplitSerializer(help_text="Of all executions together.")
+    operations = OperationSerializer(source="executions", many=True)
+    amounts = FeeSplitSerializer(help_text="Of all operations together.")
     recomputation = serializers.DictField(
         source="evidence.recomputation",
         child=serializers.CharField(),
-        help_text="How the amounts of each execution follow from each other.",
+        help_text="How the amounts of each operation follow from each other.",
     )
     authorizations = SignedAuthorizationSerializer(
         source="evidence.authorizations",

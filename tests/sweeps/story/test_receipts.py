@@ -85,12 +85,12 @@ def receipt_of(api: Client, sweep_id: object, *, version: str = "v2") -> dict[st
 def test_it_says_what_the_chain_shows_at_the_position_that_it_names(app: PartnerApp, completed: dict[str, Any]) -> None:
     final(app, completed)
     receipt = receipt_of(app.api, completed["sweepId"])
-    (execution,) = receipt["executions"]
+    (execution,) = receipt["operations"]
     at = execution["transaction"]
     logs = app.chain.rpc("eth_getTransactionReceipt", at["txHash"])["logs"]
-    log = [one for one in logs if one["address"] == execution["venue"].lower()][at["logPosition"]]
+    log = [one for one in logs if one["address"] == execution["address"].lower()][at["logPosition"]]
     assert (int(log["blockNumber"], 16), log["blockHash"]) == (at["blockNumber"], at["blockHash"])
-    (shown,) = responses.logs([log], emitter=execution["venue"])
+    (shown,) = responses.logs([log], emitter=execution["address"])
     event = v5.decode_executed(shown) or v4.decode_executed(shown)
     assert event is not None
     assert list(execution["event"]["fields"].values()) == [str(value) for value in vars(event).values()]
@@ -130,7 +130,7 @@ def test_the_part_of_a_partner_that_is_paid_later_is_only_attested(
     final(app, built)
     receipt = receipt_of(app.api, built["sweepId"])
     assert {"fee.partnerShareBps", "amounts.partnerFee", "amounts.protocolFee"} <= set(receipt["attested"])
-    assert {"amounts.totalFee", "amounts.userAmount", "executions[].event"} <= set(receipt["verifiable"])
+    assert {"amounts.totalFee", "amounts.userAmount", "operations[].event"} <= set(receipt["verifiable"])
     assert not set(receipt["attested"]) & set(receipt["verifiable"])
     assert receipt["authorizations"] == []
     assert receipt == receipt_of(app.api, built["sweepId"], version="v1")
@@ -167,8 +167,8 @@ def test_on_solana_it_has_each_transaction_that_landed(api: Client, partner: Par
     )
     close(local.row)
     receipt = receipt_of(api, local.row.id, version="v1")
-    (execution,) = receipt["executions"]
-    assert (execution["executionId"], execution["venue"]) == (landed.execution_id, str(cluster.fee_wallet))
+    (execution,) = receipt["operations"]
+    assert (execution["id"], execution["address"]) == (landed.execution_id, str(cluster.fee_wallet))
     assert (execution["transaction"]["logPosition"], execution["event"]) == (None, None)
     assert receipt["amounts"]["userAmount"] == str(GROSS - FEE)
     assert error_of(get(api, local.row.id)) == (404, "sweep_not_found")
@@ -210,7 +210,7 @@ def test_of_an_adopted_sweep_it_has_what_the_chain_shows(api: Client, partner: P
         adoption.store(adopted)
     number_by_time()
     receipt = receipt_of(api, adopted.sweep_id)
-    (execution,) = receipt["executions"]
+    (execution,) = receipt["operations"]
     assert (execution["transaction"]["logPosition"], execution["event"]["fields"]["tokenCount"]) == (9, "3")
     assert (receipt["fee"]["totalFeeBps"], receipt["authorizations"]) == (None, [])
 

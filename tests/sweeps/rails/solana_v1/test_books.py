@@ -135,7 +135,7 @@ def test_a_stranger_who_names_the_reference_of_an_adopted_sweep_does_not_stop_th
 def test_partners_see_it(user: SolanaUser, partner: Partner, api: Callable[..., object]) -> None:
     (adoption,) = repaired(user, **{str(lost(user).signature): partner})
     shown = api.get(f"/v1/sweep/status/{adoption.sweep_id}").json()["data"]  # type: ignore[attr-defined]
-    assert (shown["status"], shown["flags"], shown["expiresAt"], shown["fees"]["expected"]) == (
+    assert (shown["status"], shown["flags"], shown["expiresAt"], shown["fees"]["expectedFees"]) == (
         "completed",
         ["adopted"],
         None,
