@@ -27,7 +27,7 @@ def first_timer(context: Context, result: StepResult) -> None:
     built = context.ours.build(
         chain=context.chain,
         wallet=wallet.address,
-        amounts={token["mint"]: int(token["balance"]) for token in found["tokens"]},
+        amounts={token["mint"]: int(token["amount"]) for token in found["tokens"]},
         output=output,
         slippage_bps=SLIPPAGE_BPS,
         onUnroutable="skip",

@@ -91,7 +91,7 @@ def four_tokens_on_solana(context: Context, result: StepResult) -> None:
     result.gas_used = sum(int(each["gasUsed"]) for each in sweep["transactions"])
     found = {each["txHash"]: each["source"] for each in sweep["transactions"]}
     result.check(found == dict.fromkeys(hashes, "discovered"), "the worker found what the user sent, without a report")
-    closed = [each["account"] for each in built["closedAccounts"]]
+    closed = [each["tokenAccount"] for each in built["closedAccounts"]]
     result.check(len(closed) == len(sellable) + 1, "the sweep closes the emptied accounts, and one that was empty")
     result.check(not any(scene.exists(account) for account in closed), "none of these accounts exists any more")
     _check_balances(result, built, sweep["fees"]["actualFees"], before, scene.holdings())

@@ -30,11 +30,11 @@ class SweepV1ViewSet(StoredSweepViewSet):
     bodies = {"discover": DiscoverRequestSerializer, "build": SolanaBuildRequestSerializer}
 
     @extend_schema(
-        operation_id="discoverTokens",
+        operation_id="discoverSolanaTokens",
         summary="Find the tokens of a wallet that are worth sweeping",
         tags=[TAG],
         request=DiscoverRequestSerializer,
-        responses={200: V1.discovery, **failures("discoverTokens")},
+        responses={200: V1.discovery, **failures("discoverSolanaTokens")},
     )
     def discover(self, request: Request) -> Response:
         """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""

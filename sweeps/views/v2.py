@@ -64,11 +64,11 @@ class SweepViewSet(StoredSweepViewSet):
     }
 
     @extend_schema(
-        operation_id="discoverWalletTokens",
+        operation_id="discoverTokens",
         summary="Find the tokens of a wallet that are worth sweeping",
         tags=[TAG],
         request=EvmDiscoverRequestSerializer,
-        responses={200: V2.discovery, **failures("discoverWalletTokens")},
+        responses={200: V2.discovery, **failures("discoverTokens")},
     )
     def discover(self, request: Request) -> Response:
         """Return a verdict on each token that the wallet holds, proven by a simulated sale, and the best basket.

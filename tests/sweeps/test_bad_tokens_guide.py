@@ -57,7 +57,7 @@ def test_the_answers_in_the_guide_are_those_of_the_service(app: PartnerApp, mixe
     response = app.api.post("/v2/sweep/discover", request, content_type="application/json")
     assert_documented(response, path="/v2/sweep/discover")
     found = response.json()["data"]
-    tokens = [{"mint": token["mint"], "amount": token["balance"]} for token in found["tokens"]]
+    tokens = [{"mint": token["mint"], "amount": token["amount"]} for token in found["tokens"]]
     built = app.build(tokens=tokens, wallet=WALLET, onUnroutable="skip", execution=READY)
     of_discover, of_build = shown_answers()
     assert differences(of_discover, found) == []

@@ -162,8 +162,8 @@ def test_an_offer_is_what_a_build_of_the_whole_balance_offers(app: PartnerApp, o
     dai = app.chain.token("DAI")
     mint = NATIVE_COIN if output == "ETH" else app.chain.token(output).address
     token = token_at(discovered(app, outputMint=mint), dai.address)
-    assert token["balance"] == str(app.chain.balance(app.user.address, dai))
-    (built,) = app.build(tokens=[{"mint": dai.address, "amount": token["balance"]}], output=output)["tokens"]
+    assert token["amount"] == str(app.chain.balance(app.user.address, dai))
+    (built,) = app.build(tokens=[{"mint": dai.address, "amount": token["amount"]}], output=output)["tokens"]
     for field in ("expectedOutput", "value", "transferTaxBps", "priceImpactBps"):
         assert token[field] == built[field], field
 
@@ -219,7 +219,7 @@ def test_a_token_without_a_pool_is_found_in_the_logs_and_has_no_route(
     assert source_of(found, "transfer_logs")["tokens"] > 0
     assert verdicts(found)[token] == ("no_route", "no_route")
     shown = token_at(found, token)
-    assert (shown["name"], shown["balance"], shown["untrusted"]) == ("Nobody trades it", "7", True)
+    assert (shown["name"], shown["amount"], shown["untrusted"]) == ("Nobody trades it", "7", True)
     assert (shown["expectedOutput"], shown["simulation"], shown["netOutput"]) == (None, None, None)
 
 
@@ -295,7 +295,7 @@ def test_what_is_not_a_token_is_broken_and_fails_no_other(app: PartnerApp, code:
     found = discovered(app, candidates=[address])
     assert verdicts(found)[address] == ("broken", "not_a_token")
     broken = token_at(found, address)
-    assert (broken["symbol"], broken["name"], broken["decimals"], broken["balance"]) == ("", "", None, None)
+    assert (broken["symbol"], broken["name"], broken["decimals"], broken["amount"]) == ("", "", None, None)
     assert sellable(found) == SELLABLE
 
 
@@ -354,7 +354,7 @@ def test_candidates_may_be_what_a_wallet_says_of_itself_but_its_balances_are_not
         "0x1": [{"address": account(2), "balance": "0x1", "type": "erc20"}],
     }
     found = discovered(app, candidates=assets)
-    assert token_at(found, gusd)["balance"] == str(app.chain.balance(app.user.address, app.chain.token("GUSD")))
+    assert token_at(found, gusd)["amount"] == str(app.chain.balance(app.user.address, app.chain.token("GUSD")))
     assert token_at(found, gusd)["symbol"] == "GUSD"
     assert not {account(1), account(2)} & verdicts(found).keys()
 
@@ -386,7 +386,7 @@ def test_the_output_and_the_native_coin_are_not_among_the_tokens(app: PartnerApp
 
 def test_the_wrapped_coin_can_become_the_native_one(app: PartnerApp) -> None:
     weth = token_at(discovered(app, outputMint=NATIVE_COIN), app.chain.token("WETH").address)
-    assert (weth["verdict"], weth["expectedOutput"]) == ("sellable", weth["balance"])
+    assert (weth["verdict"], weth["expectedOutput"]) == ("sellable", weth["amount"])
 
 
 def test_a_wallet_may_be_a_contract(app: PartnerApp, wallet_with: Callable[..., str]) -> None:

@@ -276,7 +276,7 @@ def test_a_wallet_without_sol_is_named(api: Client, user: SolanaUser, cluster: S
     cluster.faucet.give_tokens(poor, mint, 5 * DOLLAR)
     response = post(api, BUILD, body_of(user, mint) | {"wallet": str(poor)})
     assert error_of(response) == (422, "insufficient_balance")
-    assert details_of(response) == {("wallet", "insufficient")}
+    assert details_of(response) == {("wallet", "insufficient_balance")}
     assert_documented(response, path=BUILD)
 
 

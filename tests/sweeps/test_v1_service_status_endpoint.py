@@ -31,7 +31,7 @@ def test_it_lists_the_cluster_and_the_limits_without_a_key(anonymous: Client, cl
     }
     (shown,) = data["chains"]
     assert (shown["name"], shown["network"], shown["available"]) == ("solana", cluster.network, True)
-    assert (shown["genesisHash"], shown["feeWallet"]) == (cluster.genesis_hash, str(cluster.fee_wallet))
+    assert (shown["genesisHash"], shown["protocolRecipient"]) == (cluster.genesis_hash, str(cluster.fee_wallet))
     assert shown["finality"] == {"included": "confirmed", "final": "finalized", "recheckSeconds": 5}
 
 

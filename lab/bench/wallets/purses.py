@@ -42,7 +42,7 @@ def dollars_per_unit(service: Service) -> dict[str, float]:
     body = {"chain": CHAIN, "wallet": holder, "outputMint": service.token("WETH"), "candidates": list(service.listed)}
     answer = service.client.post("/v2/sweep/discover", json.dumps(body), content_type="application/json").json()["data"]
     return {
-        token["mint"]: int(token["value"]) / 10**6 / int(token["balance"])
+        token["mint"]: int(token["value"]) / 10**6 / int(token["amount"])
         for token in answer["tokens"]
         if token["verdict"] == "sellable" and token["priceImpactBps"] < MOST_IMPACT_BPS
     }

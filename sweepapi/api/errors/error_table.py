@@ -10,7 +10,7 @@ from sweepapi.errors import FieldError, RefusedToken
 
 # Operations that share errors, by their ids in the OpenAPI document; a new operation belongs to each group that fits.
 BUILDS = ("quoteSweep", "buildSweep", "buildSolanaSweep")
-DISCOVERIES = ("discoverWalletTokens", "discoverTokens")
+DISCOVERIES = ("discoverTokens", "discoverSolanaTokens")
 OF_WEBHOOK_WITH_BODY = ("updateWebhook", "pingWebhook", "rotateWebhookSecret", "replayWebhook")
 OF_WEBHOOK = (*OF_WEBHOOK_WITH_BODY, "getWebhook", "deleteWebhook", "listWebhookDeliveries")
 WEBHOOKS_WITH_BODY = ("createWebhook", *OF_WEBHOOK_WITH_BODY)
@@ -166,7 +166,9 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         "insufficient_balance",
         422,
         operations=("buildSolanaSweep",),
-        example=FieldError("wallet", "insufficient", "The wallet needs 2044280 lamports for fees and rent, and has 0."),
+        example=FieldError(
+            "wallet", "insufficient_balance", "The wallet needs 2044280 lamports for fees and rent, and has 0."
+        ),
     ),
     errors.SignatureInvalid: ErrorRow(
         "signature_invalid",
@@ -210,6 +212,6 @@ ERROR_TABLE: dict[type[errors.SweepApiError], ErrorRow] = {
         ),
     ),
     errors.BuildDisabled: ErrorRow(
-        "build_disabled", 503, retryable=True, operations=(*BUILDS, "refreshSweep", "discoverWalletTokens")
+        "build_disabled", 503, retryable=True, operations=(*BUILDS, "refreshSweep", "discoverTokens")
     ),
 }

@@ -132,7 +132,7 @@ def test_tokens_that_are_gone_are_named(app: PartnerApp, kind: str) -> None:
     gone = calldata("transfer(address,uint256)", app.chain.users[1].address, held)
     app.chain.send(app.user, {"to": uni.address, "data": f"0x{gone.hex()}"})
     response = post(app, built, signatures_of(app.user, built, kind), kind)
-    assert details_of(response) == {("tokens[0].mint", "insufficient")}
+    assert details_of(response) == {("tokens[0].mint", "insufficient_balance")}
 
 
 def test_a_permit_whose_nonce_was_used_leaves_the_token_unapproved(app: PartnerApp) -> None:

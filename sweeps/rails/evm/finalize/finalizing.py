@@ -170,7 +170,7 @@ def _missing(offer: StoredOffer, accounts: Sequence[Any], approved: Collection[s
         (balance,), (allowance,), _ = account
         field = f"tokens[{offer.tokens.index(token)}].mint"
         if balance < amount:
-            yield FieldError(field, "insufficient", TOO_LITTLE.format(token=token, held=balance, needed=amount))
+            yield FieldError(field, "insufficient_balance", TOO_LITTLE.format(token=token, held=balance, needed=amount))
         elif allowance < amount and token not in approved:
             yield FieldError(field, "not_approved", NOT_APPROVED.format(token=token, given=allowance, needed=amount))
 

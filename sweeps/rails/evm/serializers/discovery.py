@@ -49,11 +49,11 @@ class WalletTokenSerializer(TokenEconomicsSerializer):
         "never show them as facts, and never as links. False for the tokens that the chain's operators or Uniswap's "
         "default token list have."
     )
-    balance = AmountOutputField(
+    amount = AmountOutputField(
         source="facts.balance",
         default=None,
         allow_null=True,
-        help_text="The wallet's. Null if the contract does not report it.",
+        help_text="All that the wallet has of it. Null if the contract does not report that.",
     )
     verdict = OpenEnumField(
         source="finding.verdict",
@@ -133,7 +133,7 @@ class DiscoveryOutputTokenSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="WalletTokens",
+    component_name="DiscoveredTokens",
     examples=[example(Path(__file__).parent / "examples" / "discovery.json", "A wallet with good and bad tokens")],
 )
 class EvmDiscoverySerializer(serializers.Serializer[EvmDiscovery]):

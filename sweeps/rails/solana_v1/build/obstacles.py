@@ -15,7 +15,7 @@ class Obstacle:
     message: str
 
 
-UNKNOWN_MINT = Obstacle("unknown_mint", "This is not the mint of a token.")
+UNKNOWN_MINT = Obstacle("not_a_token", "This is not the mint of a token.")
 FROZEN = Obstacle("frozen", "The token's issuer froze the wallet's account.")
 PAUSED = Obstacle("paused", "The token's issuer paused its transfers.")
 NON_TRANSFERABLE = Obstacle("non_transferable", "The token can't be transferred.")

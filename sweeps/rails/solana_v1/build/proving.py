@@ -95,7 +95,7 @@ def _proven(simulated: _Simulated, terms: TransactionTerms) -> Proven | Unproven
     described = f"{error} {' | '.join(simulated.simulation.logs)}"
     if error is not None and any(words in described for words in _INSUFFICIENT_LAMPORTS):
         message = "The wallet can't pay the fees and the rent of new accounts."
-        raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
+        raise InsufficientBalance(details=[FieldError("wallet", "insufficient_balance", message)])
     if error is not None:
         return Unproven(described, FAILS.format(json.dumps(error)[:MAX_ERROR_CHARACTERS]), is_unsafe=False)
     try:

@@ -60,7 +60,7 @@ def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
     if request.wallet == facts.fee_wallet:
         # Its output account would be the fee account, so what the user receives could not be told from the fee.
         message = "The wallet that is paid the platform fee can't sweep."
-        raise InvalidRequest(details=[FieldError("wallet", "fee_wallet", message)])
+        raise InvalidRequest(details=[FieldError("wallet", "protocol_recipient", message)])
 
 
 def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = ()) -> int:
@@ -83,7 +83,7 @@ def refuse_insufficient_lamports(facts: ClusterFacts) -> None:
     needed = needed_lamports(facts)
     if facts.lamports < needed:
         message = f"The wallet needs {needed} lamports for fees and rent, and has {facts.lamports}."
-        raise InsufficientBalance(details=[FieldError("wallet", "insufficient", message)])
+        raise InsufficientBalance(details=[FieldError("wallet", "insufficient_balance", message)])
 
 
 def usable_output(facts: ClusterFacts) -> tuple[Mint, Pubkey]:

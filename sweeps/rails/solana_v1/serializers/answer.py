@@ -44,7 +44,7 @@ class SolanaTokenSerializer(TokenWorthSerializer):
     """One token, with its expected and minimum output in the output token's smallest unit, before the fee."""
 
     mint = serializers.CharField(source="token.asset")
-    account = serializers.CharField(source="token.holding.key", help_text="The token account that it is taken from.")
+    tokenAccount = serializers.CharField(source="token.holding.key", help_text="The account that it is taken from.")
     amount = AmountOutputField(source="token.amount")
     symbol = serializers.CharField(source="token.symbol")
     decimals = serializers.IntegerField(source="token.decimals")
@@ -66,8 +66,8 @@ class SolanaTokenSerializer(TokenWorthSerializer):
     gasValue = SignedAmountResponseField(
         source="token.economics.gas_value", allow_null=True, help_text="The value of `gasShare`."
     )
-    exchanges = serializers.ListField(
-        source="token.quote.labels", child=serializers.CharField(), help_text="Where it is sold, for people."
+    venues = serializers.ListField(
+        source="token.quote.labels", child=serializers.CharField(), help_text="Whose pools swap it, for people."
     )
     transactionIndex = serializers.IntegerField(
         source="transaction_index", help_text="The position in `transactions` of the one that sells it."
@@ -117,7 +117,7 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
 class AccountRentSerializer(serializers.Serializer[Any]):
     """A token account of the wallet that the sweep creates or closes, and its rent."""
 
-    account = serializers.CharField(source="key")
+    tokenAccount = serializers.CharField(source="key")
     mint = serializers.CharField(source="token.mint")
     lamports = AmountOutputField(source="rent_lamports", help_text="Its rent.")
 

@@ -20,7 +20,7 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
     """A token account with a balance."""
 
     mint = serializers.CharField()
-    account = serializers.CharField()
+    tokenAccount = serializers.CharField(source="account")
     amount = AmountOutputField()
     decimals = serializers.IntegerField(allow_null=True, help_text="Null: the mint is unknown.")
     symbol = serializers.CharField()
@@ -79,7 +79,7 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
 class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
     """A token account that holds nothing but its rent."""
 
-    account = serializers.CharField()
+    tokenAccount = serializers.CharField(source="account")
     mint = serializers.CharField()
     lamports = AmountOutputField(help_text="The rent that closing it gives back.")
 
@@ -100,7 +100,7 @@ class DiscoveryOutputSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(
-    component_name="Discovery",
+    component_name="DiscoveredSolanaTokens",
     examples=[example(Path(__file__).parent / "examples" / "discovery.json", "Four tokens, and one without a route")],
 )
 class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):

@@ -35,7 +35,7 @@ class ClusterSerializer(serializers.Serializer[ClusterStatus]):
     )
     nativeToken = serializers.CharField(source="cluster.native_symbol", help_text="Symbol of the cluster's coin.")
     blockExplorerUrl = serializers.CharField(source="cluster.block_explorer_url")
-    feeWallet = serializers.SerializerMethodField(help_text="The wallet that is paid the platform fee.")
+    protocolRecipient = serializers.SerializerMethodField(help_text="The wallet that is paid the platform fee.")
     swapPrograms = serializers.SerializerMethodField(
         help_text="The programs that a sweep may call, in addition to the system and token programs."
     )
@@ -48,5 +48,5 @@ class ClusterSerializer(serializers.Serializer[ClusterStatus]):
     def get_swapPrograms(self, status: ClusterStatus) -> list[str]:  # noqa: N802 - named after its field
         return sorted(status.cluster.swap_programs)
 
-    def get_feeWallet(self, _status: object) -> str:  # noqa: N802 - as above
+    def get_protocolRecipient(self, _status: object) -> str:  # noqa: N802 - as above
         return networks.current().fee_wallet

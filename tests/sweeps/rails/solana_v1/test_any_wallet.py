@@ -129,4 +129,4 @@ def assert_paid(estimated: dict[str, str], gained: int, fee: int, sold: dict[Pub
 
 
 def exists(user: SolanaUser, answered: dict[str, Any]) -> bool:
-    return user.cluster.bank.account(Pubkey.from_string(answered["account"])) is not None
+    return user.cluster.bank.account(Pubkey.from_string(answered["tokenAccount"])) is not None

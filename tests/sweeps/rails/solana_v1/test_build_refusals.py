@@ -62,7 +62,7 @@ def test_the_fee_wallet_is_refused(
     mint = user.hold()
     cluster.faucet.create_account(user.key, cluster.usdc)
     change_networks(fee_wallet=str(user.key))
-    assert refused(user, {mint: DOLLAR}) == (InvalidRequest, ["wallet fee_wallet"])
+    assert refused(user, {mint: DOLLAR}) == (InvalidRequest, ["wallet protocol_recipient"])
 
 
 @pytest.mark.parametrize("lamports", [0, WALLET_RENT, TOKEN_ACCOUNT_RENT + 4_999])
@@ -70,7 +70,7 @@ def test_a_wallet_without_the_sol_for_fees_and_rent_is_refused(
     swap_api: SwapMarket, partner: Partner, lamports: int
 ) -> None:
     user = SolanaUser(swap_api, partner, lamports=lamports)
-    assert refused(user, {user.hold(): DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
+    assert refused(user, {user.hold(): DOLLAR}) == (InsufficientBalance, ["wallet insufficient_balance"])
 
 
 def test_a_wallet_with_just_enough_sol_is_served(swap_api: SwapMarket, partner: Partner) -> None:
@@ -96,7 +96,7 @@ def test_accounts_on_the_route_that_the_wallet_can_not_pay_are_refused(
     mint, passed = user.hold(), cluster.faucet.create_mint(6)
     create = instruction(create_idempotent_associated_token_account(user.key, user.key, passed))
     swap_api.api.alter = lambda _query, body: {**body, "setupInstructions": [*body["setupInstructions"], create]}
-    assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient"])
+    assert refused(user, {mint: 5 * DOLLAR}) == (InsufficientBalance, ["wallet insufficient_balance"])
 
 
 # --- the tokens -------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_more_than_the_wallet_holds_is_refused(user: SolanaUser) -> None:
 def test_what_is_not_a_mint_is_refused(user: SolanaUser, cluster: SolanaCluster) -> None:
     account = cluster.faucet.associated_account(user.key, user.hold())
     sold = {user.hold(): DOLLAR, Pubkey.new_unique(): DOLLAR, user.key: DOLLAR, account: DOLLAR}
-    assert refused(user, sold) == (TokensRefused, [f"tokens[{i}].mint unknown_mint" for i in (1, 2, 3)])
+    assert refused(user, sold) == (TokensRefused, [f"tokens[{i}].mint not_a_token" for i in (1, 2, 3)])
 
 
 def test_decimals_that_contradict_the_chain_are_refused(user: SolanaUser) -> None:

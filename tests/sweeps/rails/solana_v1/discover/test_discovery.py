@@ -100,7 +100,7 @@ def test_a_token_is_shown_with_its_facts_and_what_it_would_become(user: SolanaUs
     assert answer["tokens"] == [
         {
             "mint": str(mint),
-            "account": str(user.cluster.faucet.associated_account(user.key, mint)),
+            "tokenAccount": str(user.cluster.faucet.associated_account(user.key, mint)),
             "amount": "4000000",
             "decimals": 6,
             "symbol": "PUSD",
@@ -216,7 +216,7 @@ def test_empty_accounts_are_listed_with_the_rent_that_the_cluster_says(
 
     answer = look(user)
 
-    listed = {one["mint"]: (one["account"], int(one["lamports"])) for one in answer["emptyAccounts"]}
+    listed = {one["mint"]: (one["tokenAccount"], int(one["lamports"])) for one in answer["emptyAccounts"]}
     assert listed == {str(mint): (str(key), cluster.lamports(key)) for mint, key in accounts.items()}
     assert int(answer["totals"]["reclaimableLamports"]) == sum(lamports for _, lamports in listed.values())
 
