@@ -98,7 +98,7 @@ def test_a_sweep_is_built_and_shown_and_needs_no_confirm(api: Client, user: Sola
     assert 40 <= built["expiresInSeconds"] <= 80, "about the minute in which a blockhash is valid"
     assert state["expiresInSeconds"] is None
     assert [execution["id"] for execution in state["operations"]] == [
-        transaction["reference"] for transaction in built["transactions"]
+        transaction["referenceKey"] for transaction in built["transactions"]
     ]
     assert state["fees"]["expectedFees"]["totalFee"] == built["feeSummary"]["totalFee"]
     assert state["wallet"] == str(user.key)

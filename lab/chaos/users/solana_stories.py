@@ -65,7 +65,7 @@ class SolanaUser:
             "built",
             **facts,
             sweep=built["sweepId"],
-            references=[one["reference"] for one in built["transactions"]],
+            references=[one["referenceKey"] for one in built["transactions"]],
             wallet=self.wallet.address,
             output=built["estimatedOutput"]["token"],
             share_bps=built["feeSummary"]["partnerShareBps"],

@@ -93,7 +93,7 @@ class ServiceStatusSerializer(SharedStatusSerializer):
     limits = BuildLimitsSerializer(source="*")
 
 
-@extend_schema_serializer(examples=[example(EXAMPLES / "solana_status.json", "One cluster, available")])
+@extend_schema_serializer(examples=[example(EXAMPLES / "solana_status.json", "One chain, available")])
 class SolanaServiceStatusSerializer(SharedStatusSerializer):
     """/v1 as it is now."""
 
@@ -116,7 +116,7 @@ class OutputTokenSerializer(serializers.Serializer[OfferedOutputToken]):
 
 @extend_schema_serializer(
     many=False,  # the list is in an object
-    examples=[example(EXAMPLES / "output_tokens.json", "The tokens of one cluster")],
+    examples=[example(EXAMPLES / "output_tokens.json", "The tokens of one chain")],
 )
 class OutputTokensSerializer(serializers.Serializer[Any]):
     """The tokens that sweeps on Solana can end in."""

@@ -4,6 +4,7 @@ import base64
 import hmac
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -88,6 +89,31 @@ def nodes(node: Any) -> Iterator[Any]:
         yield from node
     for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
         yield from nodes(inner)
+
+
+def examples(document: dict[str, Any], version: str) -> Iterator[Any]:
+    """Yield the examples of what the operations of a version take and answer."""
+    for path, methods in document["paths"].items():
+        for operation in methods.values() if path.startswith(version) else ():
+            for body in (operation.get("requestBody", {}), *operation["responses"].values()):
+                for media in body.get("content", {}).values():
+                    yield from (one["value"] for one in media.get("examples", {}).values())
+
+
+def types_by_name(document: dict[str, Any], version: str) -> dict[str, set[type]]:
+    """Return the types of JSON that each name has in the examples of a version; null is of any type."""
+    found = defaultdict(set)
+    for node in nodes(list(examples(document, version))):
+        for name, value in node.items() if isinstance(node, dict) else ():
+            if value is not None:
+                found[name].add(type(value))
+    return found
+
+
+def test_a_name_in_v1_means_what_it_means_in_v2_unless_the_source_gives_it_twice(document: dict[str, Any]) -> None:
+    v1, v2 = (types_by_name(document, version) for version in ("/v1/", "/v2/"))
+    differing = {name for name, types in v1.items() if name in v2 and types - v2[name]}
+    assert differing == {"estimatedOutput", "totals", "transaction"}
 
 
 def test_it_is_served_as_json(anonymous: Client) -> None:

@@ -89,7 +89,7 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
         "is the only signer and pays the fees. A recent blockhash is in it, which you may replace by a newer one "
         "before the wallet signs."
     )
-    reference = serializers.CharField(
+    referenceKey = serializers.CharField(
         source="packed.reference", help_text="The key by which the service finds the transaction on chain."
     )
     lastValidBlockHeight = serializers.IntegerField(
@@ -189,14 +189,14 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     clientReference = ClientReferenceOutputField(source="sweep.client_reference")
     status = serializers.ChoiceField(source="sweep.status", choices=SweepStatus.choices)
     chain = serializers.CharField(source="planned.cluster.name")
-    network = serializers.CharField(source="sweep.network", help_text="The CAIP-2 identifier of the cluster.")
+    network = serializers.CharField(source="sweep.network", help_text="The chain's CAIP-2 identifier.")
     mode = serializers.ChoiceField(source="rail.mode", choices=[SOLANA_BUILD_MODE])
     feeMode = FeeModeField(source="planned.fees.settlement")
     createdAt = UtcDateTimeField(source="sweep.created_at")
     expiresAt = UtcDateTimeField(
         source="issued.deadline",
         help_text="About when the transactions can't land any more with their blockhash, at the slot time of the last "
-        "minute; the cluster decides by lastValidBlockHeight.",
+        "minute; the chain decides by `lastValidBlockHeight`.",
     )
     expiresInSeconds = serializers.IntegerField(
         source="issued.expires_in_seconds",

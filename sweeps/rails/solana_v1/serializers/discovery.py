@@ -107,7 +107,7 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     """What was found in a wallet."""
 
     chain = serializers.CharField(source="cluster.name")
-    network = serializers.CharField(source="cluster.network", help_text="The CAIP-2 identifier of the cluster.")
+    network = serializers.CharField(source="cluster.network", help_text="The chain's CAIP-2 identifier.")
     wallet = serializers.CharField()
     output = DiscoveryOutputSerializer()
     reference = ReferenceSerializer()

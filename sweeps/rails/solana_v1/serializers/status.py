@@ -19,21 +19,21 @@ class ClusterFinalitySerializer(serializers.Serializer[Cluster]):
 
 
 class ClusterSerializer(serializers.Serializer[ClusterStatus]):
-    """One cluster that sweeps can be built on."""
+    """One chain that sweeps can be built on."""
 
     name = serializers.CharField(source="cluster.name")
-    network = serializers.CharField(source="cluster.network", help_text="The CAIP-2 identifier of the cluster.")
+    network = serializers.CharField(source="cluster.network", help_text="The chain's CAIP-2 identifier.")
     genesisHash = SolanaKeyField(source="cluster.genesis_hash")
     buildMode = serializers.ChoiceField(
         source="build_mode", choices=[SOLANA_BUILD_MODE], help_text="The mode in which new sweeps are built on it."
     )
     available = serializers.BooleanField(
-        source="is_available", help_text="Whether sweeps can be built on this cluster now."
+        source="is_available", help_text="Whether sweeps can be built on this chain now."
     )
     sandbox = serializers.BooleanField(
         source="cluster.sandbox", help_text="Whether test keys reach it; live keys reach all others."
     )
-    nativeToken = serializers.CharField(source="cluster.native_symbol", help_text="Symbol of the cluster's coin.")
+    nativeToken = serializers.CharField(source="cluster.native_symbol", help_text="Symbol of the chain's coin.")
     blockExplorerUrl = serializers.CharField(source="cluster.block_explorer_url")
     protocolRecipient = serializers.SerializerMethodField(help_text="The wallet that is paid the platform fee.")
     swapPrograms = serializers.SerializerMethodField(

@@ -261,7 +261,7 @@ def test_a_token_with_a_transfer_fee_is_swept_because_the_guard_holds_the_output
 def test_a_transaction_is_unsigned_and_carries_its_reference_read_only(user: SolanaUser) -> None:
     (answer,) = user.build({user.hold(): 5 * DOLLAR})["transactions"]
     transaction = opened(answer)
-    reference = Pubkey.from_string(answer["reference"])
+    reference = Pubkey.from_string(answer["referenceKey"])
     at = transaction.message.account_keys.index(reference)
 
     assert transaction.signatures == [Signature.default()]
@@ -274,7 +274,7 @@ def test_a_transaction_is_unsigned_and_carries_its_reference_read_only(user: Sol
 
 def test_each_transaction_has_a_reference_of_its_own(user: SolanaUser) -> None:
     mint = user.hold()
-    references = [user.build({mint: DOLLAR})["transactions"][0]["reference"] for _ in range(3)]
+    references = [user.build({mint: DOLLAR})["transactions"][0]["referenceKey"] for _ in range(3)]
 
     assert len(set(references)) == 3
 
@@ -310,7 +310,9 @@ def test_every_transaction_is_an_execution_with_what_was_composed(user: SolanaUs
 
     sweep = Sweep.objects.get(id=built["sweepId"])
     executions = list(Execution.objects.filter(sweep=sweep).order_by("position"))
-    assert [execution.execution_id for execution in executions] == [one["reference"] for one in built["transactions"]]
+    assert [execution.execution_id for execution in executions] == [
+        one["referenceKey"] for one in built["transactions"]
+    ]
     assert {execution.venue for execution in executions} == {str(cluster.fee_wallet)}
     assert [[swept.asset for swept in execution.tokens.order_by("position")] for execution in executions] == [
         one["tokens"] for one in built["transactions"]
