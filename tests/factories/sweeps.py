@@ -82,6 +82,9 @@ class ExecutionFactory(DjangoModelFactory[Execution]):
     min_gross = SelfAttribute("sweep.min_gross")
     built_at_height = 10
     status = LazyAttribute(lambda execution: EXECUTION_STATUS[execution.sweep.status])
+    cancellation_tx_hash = LazyAttribute(
+        lambda execution: random_hash() if execution.status == Execution.Status.CANCELLED else None
+    )
     closed_at = LazyAttribute(lambda execution: execution.sweep.closed_at)
     token = RelatedFactory(
         SweepTokenFactory, factory_related_name="execution", sweep=SelfAttribute("..sweep"), position=0

@@ -58,7 +58,7 @@ class OperationSerializer(serializers.Serializer[Any]):
     )
     id = serializers.CharField(
         source="execution.execution_id",
-        help_text="Its identity there: on V5 the nonce of the fee authorization, on V4 the sweepRef, on Solana the "
+        help_text="Its identity there: on V5 that of the fee authorization, on V4 the sweepRef, on Solana the "
         "reference key.",
     )
     transaction = ReceiptTransactionSerializer()
