@@ -31,7 +31,7 @@ class SolanaIssued(IssuedSweep):
     @property
     def expires_in_seconds(self) -> int:
         """About how many seconds are left, by the blocks in which the transactions can land."""
-        return int(self.planned.blocks_left * BLOCK_SECONDS)
+        return int(self.planned.seconds_left)
 
 
 def issue(

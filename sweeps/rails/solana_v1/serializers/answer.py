@@ -147,7 +147,9 @@ class CostSerializer(serializers.Serializer[Any]):
     lamports = SignedAmountResponseField(
         allow_null=True, help_text="Negative if the wallet gets it. Null if the price of SOL is not known."
     )
-    output = SignedAmountResponseField(allow_null=True, help_text="The same in the output token.")
+    outputAmount = SignedAmountResponseField(
+        source="output", allow_null=True, help_text="The same in the output token."
+    )
     value = SignedAmountResponseField(allow_null=True, help_text="The same in the reference stablecoin.")
 
 
@@ -202,7 +204,8 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
         source="issued.expires_in_seconds",
         required=False,
         min_value=0,
-        help_text=f"{SECONDS_LEFT} Here by the blocks in which the transactions can still land, each of 0.4 seconds.",
+        help_text=f"{SECONDS_LEFT} Here by the blocks in which the transactions can still land, at the slot time of "
+        "the last minute.",
     )
     tokens = SolanaTokenSerializer(source="planned.placed_tokens", many=True)
     skippedTokens = SolanaSkippedTokenSerializer(

@@ -62,7 +62,7 @@ def test_every_part_of_the_cost_is_named_in_three_units(user: SolanaUser, crowde
     built = user.build({user.hold(): 5 * DOLLAR})
 
     fee = 5 * DOLLAR * 75 // 10_000
-    parts = {one["kind"]: (one["lamports"], one["output"], one["value"]) for one in built["economics"]["costs"]}
+    parts = {one["kind"]: (one["lamports"], one["outputAmount"], one["value"]) for one in built["economics"]["costs"]}
     both = {
         "signature_fees": SIGNATURE,
         "priority_fees": MOST_PRIORITY,
