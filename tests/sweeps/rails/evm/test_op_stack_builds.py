@@ -15,6 +15,7 @@ from tests.hostile_tokens import Condition, Harm
 from tests.local_chain import LocalChain
 from tests.partner_app import PartnerApp
 from tests.sweeps.rails.evm.planner import Planner
+from tests.sweeps.test_discover_endpoint import discovered
 from tests.wallets import completed, executions_of
 
 pytestmark = pytest.mark.django_db
@@ -44,10 +45,7 @@ def batched(execution: dict[str, Any]) -> str:
 @pytest.mark.parametrize("atomic", ["ready", "unsupported"])
 def test_discover_charges_the_basket_for_the_bytes_that_its_build_sends(app: PartnerApp, atomic: str) -> None:
     execution = {"wallet": {"atomic": atomic}}
-    body = app.body(output="WETH", execution=execution)
-    del body["tokens"]
-    found = app.api.post("/v2/sweep/discover", body, content_type="application/json")
-    basket = found.json()["data"]["bestBasket"]
+    basket = discovered(app, execution=execution)["bestBasket"]
     economics = app.build(tokens=basket["tokens"], output="WETH", execution=execution)["economics"]
     assert basket["economics"]["execution"] == economics["execution"]
     # Floors, which discover does not show, may have another byte that is zero.
