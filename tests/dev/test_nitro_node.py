@@ -10,6 +10,7 @@ from web3.exceptions import Web3RPCError
 from dev.chain.nitro.charging import Prices
 from dev.chain.nitro.compression import compressed_size
 from dev.chain.nitro.node import NODE_INTERFACE, NitroNode, charging
+from dev.processes.errors import NodeError
 from sweepapi.evm.chain.fee_models.costs import noise
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.tokens.erc20 import APPROVE
@@ -109,7 +110,7 @@ def test_an_estimate_suffices(chain: LocalChain, nitro: ChargingChain) -> None:
 
 def test_a_call_pays_for_its_data_unless_gas_is_free(chain: LocalChain, nitro: ChargingChain) -> None:
     call = {"from": chain.users[0].address, "to": SPENDER, "data": f"0x{DATA.hex()}", "gas": hex(500_000)}
-    with pytest.raises(AssertionError, match="intrinsic gas too low"):
+    with pytest.raises(NodeError, match="intrinsic gas too low"):
         nitro.local.rpc("eth_call", call, "latest")
     assert nitro.local.rpc("eth_call", call, "latest", {}, {"baseFeePerGas": "0x0"}) == "0x"
     assert nitro.local.rpc("eth_call", {**call, "gas": hex(1_500_000)}, "latest") == "0x"

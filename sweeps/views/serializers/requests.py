@@ -88,7 +88,7 @@ class SweepRequest(StrictSerializer):
         "or leave them out and report them in `skippedTokens`.",
     )
     acceptUneconomic = StrictBooleanField(
-        default=False,
+        required=False,
         help_text="Whether to build a sweep that costs the user more than it brings, which is refused otherwise.",
     )
     clientReference = ClientReferenceField(
@@ -139,7 +139,7 @@ class SweepRequest(StrictSerializer):
             client_reference=body.get("clientReference", ""),
             accepted_impact_bps=body.get("acceptPriceImpactBps"),
             leaves_out=body.get("onUnroutable") == "skip",
-            accepts_uneconomic=body["acceptUneconomic"],
+            accepts_uneconomic=body.get("acceptUneconomic", False),
         )
 
 

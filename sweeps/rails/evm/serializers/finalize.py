@@ -42,8 +42,13 @@ _WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
 # Which of the two points a signature means, as wallets and libraries write it.
 _EVEN_PARITIES, _ODD_PARITIES = [0, "0", "0x0", "0x00"], [1, "1", "0x1", "0x01"]
 _EVEN_VS, _ODD_VS = [*_EVEN_PARITIES, 27, "27", "0x1b"], [*_ODD_PARITIES, 28, "28", "0x1c"]
-_BOTH = {"required": ["v", "yParity"]}
 _VALUES = {"v": (_EVEN_VS, _ODD_VS), "yParity": (_EVEN_PARITIES, _ODD_PARITIES)}
+
+
+def _object(**parity: list[Any]) -> dict[str, Any]:
+    """Return the schema of a signature as an object that says by these members which of the two points it means."""
+    members = {"r": _WORD, "s": _WORD, **{name: {"enum": values} for name, values in parity.items()}}
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 
 @extend_schema_field(
@@ -55,23 +60,10 @@ _VALUES = {"v": (_EVEN_VS, _ODD_VS), "yParity": (_EVEN_PARITIES, _ODD_PARITIES)}
                 "minLength": 2,
                 "maxLength": 2 * MAX_SIGNATURE_BYTES + 2,
             },
-            {
-                "type": "object",
-                "properties": {
-                    "r": _WORD,
-                    "s": _WORD,
-                    "v": {"enum": [*_EVEN_VS, *_ODD_VS]},
-                    "yParity": {"enum": [*_EVEN_PARITIES, *_ODD_PARITIES]},
-                },
-                "required": ["r", "s"],
-                "anyOf": [
-                    {"required": ["v"], "not": {"required": ["yParity"]}},
-                    {"required": ["yParity"], "not": {"required": ["v"]}},
-                    {"properties": {"v": {"enum": _EVEN_VS}, "yParity": {"enum": _EVEN_PARITIES}}, **_BOTH},
-                    {"properties": {"v": {"enum": _ODD_VS}, "yParity": {"enum": _ODD_PARITIES}}, **_BOTH},
-                ],
-                "additionalProperties": False,
-            },
+            _object(v=[*_EVEN_VS, *_ODD_VS]),
+            _object(yParity=[*_EVEN_PARITIES, *_ODD_PARITIES]),
+            _object(v=_EVEN_VS, yParity=_EVEN_PARITIES),
+            _object(v=_ODD_VS, yParity=_ODD_PARITIES),
         ]
     }
 )
