@@ -89,7 +89,7 @@ def assert_completed(api: Client, built: dict[str, Any], sent: list[str]) -> Non
     sweep = api.get(f"/v1/sweep/status/{built['sweepId']}").json()["data"]
     assert sweep["status"] == "completed"
     assert [transaction["txHash"] for transaction in sweep["transactions"]] == sent
-    assert sweep["fees"]["actual"]["grossOutput"] == built["estimatedOutput"]["gross"]
+    assert sweep["fees"]["actualFees"]["grossOutput"] == built["estimatedOutput"]["gross"]
 
 
 def test_web3_js_confirms_payments_transfers_of_tokens_and_a_sweep(api: Client, world: dict[str, Any]) -> None:
