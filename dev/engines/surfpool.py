@@ -15,8 +15,9 @@ from dev.node import node_folder
 from dev.processes.errors import NotInstalledError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
+from dev.solana.bank import SLOT_SECONDS
 
-SLOT_MILLISECONDS = 200  # as on mainnet: a block is final after six seconds, and a blockhash lives for half a minute
+SLOT_MILLISECONDS = round(SLOT_SECONDS * 1000)  # a block is final after six seconds, a blockhash lives half a minute
 _FOLDER = Path(__file__).parents[1] / "surfpool"
 _RENT_EPOCH = 2**64 - 1  # as in every account on mainnet: none pays rent
 

@@ -30,7 +30,7 @@ def parsed(body: bytes) -> dict[str, Any]:
 
 
 def no_quote(answer: dict[str, Any]) -> NoQuote:
-    """Return why there is no swap, as the swap API says it, if it does."""
+    """Return why the swap API offers no swap, if it says so."""
     return NoQuote(fields.text(answer.get("error", ""), "error", MAX_REASON_CHARACTERS))
 
 

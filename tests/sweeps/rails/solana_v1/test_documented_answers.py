@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 Body: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str, ...]
 
-# Without these there is no swap, although the document lets them be missing.
+# A swap can't be built without these, although the document lets them be missing.
 NEEDED = {"inputMint", "outputMint", "inAmount", "outAmount", "otherAmountThreshold", "swapInstruction"}
 ALL = "[]"  # of a path: each item of a list
 
