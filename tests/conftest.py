@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from celery import current_app
 from django.conf import settings as django_settings
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.test import Client, TransactionTestCase
 from pytest_django import Settings
 
@@ -43,6 +44,7 @@ from tests.solana_user import SolanaUser
 
 def pytest_configure() -> None:
     TransactionTestCase._fixture_teardown = emptying.empty  # type: ignore[attr-defined]  # noqa: SLF001 Django has no other way
+    WSGIRequestHandler.disable_nagle_algorithm = True  # of the live server: it would hold back each body for 40 ms
 
 
 def pytest_collection_finish() -> None:
