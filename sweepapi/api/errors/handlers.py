@@ -37,13 +37,18 @@ def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonRes
     """Return the error in the envelope, or as the caller prefers it, with the header fields of its status."""
     row = ERROR_TABLE[type(error)]
     note_error_code(request, row.code)
-    facts = {
-        "code": row.code,
-        "details": [asdict(detail) for detail in error.details],
-        "retryable": row.retryable,
-        "requestId": request_id_of(request),
-    }
     doc_url = _doc_url(request, row.code)
+    envelope = {
+        "ok": False,
+        "error": {
+            "code": row.code,
+            "message": error.message,
+            "details": [asdict(detail) for detail in error.details],
+            "retryable": row.retryable,
+            "requestId": request_id_of(request),
+            "docUrl": doc_url,
+        },
+    }
     if accepts_problems(request.headers.get("Accept", "")):
         problem = {
             "type": doc_url,
@@ -52,10 +57,9 @@ def error_response(request: HttpRequest, error: errors.SweepApiError) -> JsonRes
             "detail": error.message,
             "instance": f"urn:request:{request_id_of(request)}",
         }
-        response = JsonResponse(problem | facts, status=row.status, content_type=PROBLEM_JSON)
+        response = JsonResponse(problem | envelope, status=row.status, content_type=PROBLEM_JSON)
     else:
-        body = {"code": row.code, "message": error.message, **facts, "docUrl": doc_url}
-        response = JsonResponse({"ok": False, "error": body}, status=row.status)
+        response = JsonResponse(envelope, status=row.status)
     patch_vary_headers(response, ["Accept"])
     if error.retry_after_seconds is not None:
         response.headers["Retry-After"] = str(error.retry_after_seconds)

@@ -1,8 +1,8 @@
-"""Serves the OpenAPI document, a page to read it and try it, and one about errors, from files of this host only."""
+"""Serves the OpenAPI document and its long examples, a page to try it, and one about errors, from this host only."""
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
@@ -54,6 +54,19 @@ class OpenApiView(APIView):
 
 
 @csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens
+def example(request: HttpRequest, name: str) -> HttpResponse:
+    """Show an example to which the document refers."""
+    if request.method not in {"GET", "HEAD"}:
+        return error_response(request, MethodNotAllowed())
+    body = document().examples.get(name)
+    if body is None:
+        raise Http404
+    response = HttpResponse(body, content_type="application/json")
+    patch_cache_control(response, public=True, max_age=300)
+    return response
+
+
+@csrf_exempt  # as above
 def reference(request: HttpRequest) -> HttpResponse:
     """Show the reference page."""
     return _page(request, "sweepapi/reference.html", {})

@@ -132,7 +132,8 @@ def _failure(error: type[errors.SweepApiError]) -> OpenApiExample:
 # Answers that are given before a request is counted.
 _UNCOUNTED = ("401", "403")
 _RETRIED_LATER = ("429", "503")
-_RATE_LIMIT_FIELDS = {
+_RATE_LIMIT_FIELDS = ("RateLimit-Policy", "RateLimit")
+_HEADER_FIELDS = {
     "RateLimit-Policy": {
         "description": "The tightest limit that counts this request, by draft-ietf-httpapi-ratelimit-headers-10: `q` "
         "requests at once, which are refilled evenly within `w` seconds.",
@@ -142,12 +143,10 @@ _RATE_LIMIT_FIELDS = {
         "description": "What is left of it: `r` requests, and in `t` seconds all of them.",
         "schema": {"type": "string", "examples": ['"build";r=59;t=1']},
     },
-}
-_RETRY_AFTER = {
     "Retry-After": {
         "description": "After how many seconds to repeat the request; absent where the service does not know.",
         "schema": {"type": "integer", "minimum": 1},
-    }
+    },
 }
 # Of the messages to partners, by Standard Webhooks.
 _MESSAGE_HEADERS = [
@@ -174,10 +173,9 @@ _MESSAGE_HEADERS = [
 def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
     """Wrap all answers in the envelope, as the service does, and complete what drf-spectacular leaves out."""
     schemas = result["components"]["schemas"]
+    result["components"]["headers"] = _HEADER_FIELDS
     _tidy(schemas)
-    failure = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
-    schemas["Failure"] = {**failure, "description": "The envelope of every failure."}
-    schemas["Problem"] = _problem(schemas["Error"]["properties"])
+    schemas["Failure"] = _failure_schema()
     for path in result["paths"].values():
         for operation in path.values():
             operation.setdefault("security", [])  # explicitly public
@@ -185,9 +183,9 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
             for status, response in operation["responses"].items():
                 _wrap(response, schemas, ok=status.startswith("2"))
                 if operation["security"] and status not in _UNCOUNTED:
-                    response["headers"] = {**response.get("headers", {}), **_RATE_LIMIT_FIELDS}
+                    _add_headers(response, *_RATE_LIMIT_FIELDS)
                 if _may_say_when_to_retry(status, response):
-                    response["headers"] = {**response.get("headers", {}), **_RETRY_AFTER}
+                    _add_headers(response, "Retry-After")
     for webhook in result["webhooks"].values():
         webhook["post"] |= {"security": [], "parameters": _MESSAGE_HEADERS}
     add_links(result["paths"])
@@ -204,24 +202,33 @@ def _require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
         body["required"] = True
 
 
+def _add_headers(response: dict[str, Any], *names: str) -> None:
+    fields = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    response["headers"] = {**response.get("headers", {}), **fields}
+
+
 def _may_say_when_to_retry(status: str, response: dict[str, Any]) -> bool:
     examples = response["content"]["application/json"].get("examples", {}).values()
     codes = {example["value"].get("error", {}).get("code") for example in examples}
     return status in _RETRIED_LATER or ERROR_TABLE[errors.IdempotencyInProgress].code in codes
 
 
-def _problem(error: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a failure in the form of RFC 9457, which has the fields of the envelope and its own."""
-    own = {
-        "type": {"type": "string", "description": "Where the code is explained."},
+def _failure_schema() -> dict[str, Any]:
+    """Return the schema of the envelope of a failure, which RFC 9457's members may stand beside."""
+    schema = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
+    of_problems = {
+        "type": {"type": "string", "description": "The docUrl."},
         "title": {"type": "string", "description": "What the code means; for people."},
         "status": {"type": "integer", "description": "As the HTTP status."},
-        "detail": {"type": "string", "description": "What went wrong with this request; for people."},
+        "detail": {"type": "string", "description": "The message."},
         "instance": {"type": "string", "description": "A URN with the requestId."},
     }
-    properties = own | {name: error[name] for name in ("code", "details", "retryable", "requestId")}
-    description = "Every failure, if the Accept header names application/problem+json (RFC 9457)."
-    return {"type": "object", "description": description, "properties": properties, "required": [*properties]}
+    schema["properties"] |= of_problems
+    description = (
+        "The envelope of every failure. If the Accept header names application/problem+json, it is a problem document "
+        f"(RFC 9457) as well: it has {', '.join(f'`{name}`' for name in of_problems)}."
+    )
+    return {**schema, "description": description}
 
 
 def _tidy(schemas: dict[str, Any]) -> None:
@@ -241,7 +248,7 @@ def _wrap(response: dict[str, Any], schemas: dict[str, Any], *, ok: bool) -> Non
         media["schema"] = _envelope(ok=True, data=media["schema"])
     else:
         media["schema"] = {"$ref": "#/components/schemas/Failure"}
-        response["content"][PROBLEM_JSON] = {"schema": {"$ref": "#/components/schemas/Problem"}}
+        response["content"][PROBLEM_JSON] = {"schema": media["schema"]}
     for shown in media.get("examples", {}).values():
         shown["value"] = {"ok": ok, "data" if ok else "error": shown["value"]}
 

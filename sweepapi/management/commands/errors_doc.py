@@ -30,8 +30,8 @@ The service shows this page at `/docs/errors`. Every failure is a JSON response 
 whether the same request can succeed later; if the service knows when, it sends `Retry-After`. `requestId` is also in
 the `X-Request-Id` header: quote it when you ask for help. `docUrl` is the line of the code below.
 
-If `Accept` names `application/problem+json`, failures have the form of RFC 9457 instead: `type` (the `docUrl`),
-`title`, `status`, `detail` (the `message`), `instance`, and `code`, `details`, `retryable` and `requestId` as above.
+If `Accept` names `application/problem+json`, failures are problem documents (RFC 9457) as well: `type` (the `docUrl`),
+`title`, `status`, `detail` (the `message`) and `instance` stand beside `ok` and `error`.
 
 | Code | HTTP | Retryable | Meaning | Operations |
 |---|---|---|---|---|

@@ -107,19 +107,24 @@ def test_a_failure_is_a_problem_if_the_caller_prefers_it() -> None:
         "status": 400,
         "detail": "The request is invalid; details lists each field and the reason.",
         "instance": "urn:request:find-me",
-        "code": "invalid_request",
-        "details": [
-            {"field": "bps", "code": "out_of_range", "message": "Ensure this value is greater than or equal to 1."}
-        ],
-        "retryable": False,
-        "requestId": "find-me",
+        "ok": False,
+        "error": {
+            "code": "invalid_request",
+            "message": "The request is invalid; details lists each field and the reason.",
+            "details": [
+                {"field": "bps", "code": "out_of_range", "message": "Ensure this value is greater than or equal to 1."}
+            ],
+            "retryable": False,
+            "requestId": "find-me",
+            "docUrl": "http://testserver/docs/errors#invalid_request",
+        },
     }
 
 
 def test_a_problem_has_the_header_fields_of_its_status() -> None:
     response = Client().get("/v2/busy", headers={"accept": "application/problem+json"})
     assert (response.status_code, response.headers["Retry-After"]) == (503, "7")
-    assert response.json()["retryable"] is True
+    assert response.json()["error"]["retryable"] is True
 
 
 def test_log_lines_carry_the_request_id(caplog: pytest.LogCaptureFixture) -> None:

@@ -3,12 +3,15 @@
 import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
 from sweepapi.api.openapi import document as documents
+from sweepapi.api.openapi.sharing import share
+from tests.openapi import LINKED_EXAMPLE
 
 URL = "/v2/openapi.json"
 
@@ -16,9 +19,9 @@ URL = "/v2/openapi.json"
 def test_eight_that_want_it_first_have_it_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
 
-    def get_schema(_self: SchemaGenerator, **_choices: object) -> dict[str, str]:
+    def get_schema(_self: SchemaGenerator, **_choices: object) -> dict[str, object]:
         built.append(1)
-        return {"openapi": "3.1.0"}
+        return {"openapi": "3.1.0", "paths": {}, "components": {}}
 
     monkeypatch.setattr(SchemaGenerator, "get_schema", get_schema)
     documents._built.cache_clear()  # noqa: SLF001 as in a new process
@@ -26,7 +29,7 @@ def test_eight_that_want_it_first_have_it_built_once(monkeypatch: pytest.MonkeyP
         found = list(pool.map(lambda _: documents.document(), range(8)))
     documents._built.cache_clear()  # noqa: SLF001 of this test
     assert len(built) == 1
-    assert {one.plain.body for one in found} == {b'{"openapi":"3.1.0"}'}
+    assert {json.loads(one.plain.body)["openapi"] for one in found} == {"3.1.0"}
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip", "deflate, gzip;q=0.5", "*", "GZIP"])
@@ -44,6 +47,33 @@ def test_who_does_not_take_gzip_gets_it_plain(anonymous: Client, accepted: str) 
     response = anonymous.get(URL, headers={"Accept-Encoding": accepted})
     assert "Content-Encoding" not in response.headers
     assert json.loads(response.content)["openapi"].startswith("3.1.")
+
+
+def test_it_is_small_enough_to_read_at_once(anonymous: Client) -> None:
+    assert len(anonymous.get(URL).content) <= 400_000
+    assert len(anonymous.get(URL, headers={"Accept-Encoding": "gzip"}).content) <= 60_000
+
+
+def test_it_links_long_examples_which_are_files(anonymous: Client) -> None:
+    built = anonymous.get(URL).json()["paths"]["/v2/sweep/build"]["post"]["responses"]["201"]["description"]
+    urls = [url for _, url in LINKED_EXAMPLE.findall(built)]
+    assert "/docs/examples/BuiltSweep.ASweepOfOneToken.json" in urls
+    for url in urls:
+        response = anonymous.get(url)
+        assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+        assert response.json()["data"]["chain"] == "base"
+        assert anonymous.post(url).status_code == 405
+    assert anonymous.get("/docs/examples/BuiltSweep.Nothing.json").status_code == 404
+
+
+def test_two_examples_of_one_name_stop_the_document() -> None:
+    with pytest.raises(ValueError, match="two examples are called NotFound"):
+        share({"components": {}, "paths": {"/a": {"get": failing_with(1)}, "/b": {"get": failing_with(2)}}})
+
+
+def failing_with(value: int) -> dict[str, Any]:
+    content = {"application/json": {"examples": {"NotFound": {"value": value}}}}
+    return {"security": [], "responses": {"404": {"content": content}}}
 
 
 def test_who_has_it_gets_304_and_no_body(anonymous: Client) -> None:
