@@ -214,7 +214,7 @@ def _may_say_when_to_retry(status: str, response: dict[str, Any]) -> bool:
 
 
 def _failure_schema() -> dict[str, Any]:
-    """Return the schema of the envelope of a failure, which RFC 9457's members may stand beside."""
+    """Return the schema of the envelope of a failure, to which RFC 9457 adds members."""
     schema = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
     of_problems = {
         "type": {"type": "string", "description": "The docUrl."},

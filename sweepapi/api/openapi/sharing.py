@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_MOST_CHARACTERS = 2_500  # of an example that stands in the document
+_MOST_CHARACTERS = 2_500  # of an example in the document
 
 
 def share(document: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ whether the same request can succeed later; if the service knows when, it sends 
 the `X-Request-Id` header: quote it when you ask for help. `docUrl` is the line of the code below.
 
 If `Accept` names `application/problem+json`, failures are problem documents (RFC 9457) as well: `type` (the `docUrl`),
-`title`, `status`, `detail` (the `message`) and `instance` stand beside `ok` and `error`.
+`title`, `status`, `detail` (the `message`) and `instance` are there in addition to `ok` and `error`.
 
 | Code | HTTP | Retryable | Meaning | Operations |
 |---|---|---|---|---|
