@@ -136,6 +136,7 @@ MIDDLEWARE = [
     "partners.client_address.ForwardedHeadersMiddleware",
     "sweepapi.api.requests.middleware.RequestIdMiddleware",
     "sweepapi.api.requests.request_log.RequestLogMiddleware",
+    "sweepapi.api.requests.retirement.RetirementMiddleware",
     "partners.throttling.RateLimitFieldsMiddleware",
     "sweepapi.api.requests.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -16,6 +16,7 @@ from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.links import add_links
 from sweepapi.api.requests.negotiation import PROBLEM_JSON
+from sweepapi.api.requests.retirement import RETIRED
 
 
 class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
@@ -176,8 +177,10 @@ def finish(result: dict[str, Any], **_kwargs: object) -> dict[str, Any]:
     result["components"]["headers"] = _HEADER_FIELDS
     _tidy(schemas)
     schemas["Failure"] = _failure_schema()
-    for path in result["paths"].values():
-        for operation in path.values():
+    for url, path in result["paths"].items():
+        for method, operation in path.items():
+            if f"{method.upper()} {url}" in RETIRED:
+                operation["deprecated"] = True
             operation.setdefault("security", [])  # explicitly public
             _require_body(operation, schemas)
             for status, response in operation["responses"].items():
