@@ -30,12 +30,18 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster, load_clusters
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
+from sweepapi.solana.swap_api.connection import Connection
 from sweepapi.solana.swap_api.memory import Memory
 from sweepapi.solana.swap_api.pace import Pace
+from sweepapi.solana.swap_api.token_prices import TokenPrices
+from sweepapi.solana.swap_api.verified_list import VerifiedList
 from sweepapi.solana.worth.coin_prices import CoinPrices
 
 # Quotes take longer than this anyway.
 SHARED_TIMEOUT_SECONDS = 0.25
+
+# Below which Jupiter serves the swap API; its lists and prices are beside it.
+SWAP_API_PATH = "/swap/v2"
 
 SOLANA_BUILD_MODE = "v1_solana"  # clusters have no other
 
@@ -102,17 +108,46 @@ class Networks:
     @cached_property
     def swap_api(self) -> SwapApi:
         """The swap API that quotes sweeps on Solana."""
-        redis = SharedRedis(settings.REDIS_URL, timeout_seconds=SHARED_TIMEOUT_SECONDS)
-        account = f"{urlsplit(self.swap_api_url).netloc} {self.swap_api_key}"
-        prefix = f"swap-api:{sha256(account.encode()).hexdigest()[:16]}"
-        share = max(1, self.swap_api_requests_per_minute // settings.WEB_PROCESSES)
         return SwapApi(
             self.swap_api_url,
             self.swap_api_key,
             self.rpc_timeout_seconds,
-            pace=Pace(redis, f"{prefix}:window", per_minute=self.swap_api_requests_per_minute, share=share),
-            memory=Memory(redis, prefix),
+            pace=self._swap_api_pace,
+            memory=Memory(self._shared_redis, self._swap_api_prefix),
         )
+
+    @cached_property
+    def verified_list(self) -> VerifiedList:
+        """The tokens that the swap API's token interface calls verified."""
+        return VerifiedList(self._token_interfaces, self._swap_api_pace, self._shared_redis, self._swap_api_prefix)
+
+    @cached_property
+    def token_prices(self) -> TokenPrices:
+        """Prices of tokens, by which wallets are ranked."""
+        return TokenPrices(self._token_interfaces, self._swap_api_pace, self._shared_redis, self._swap_api_prefix)
+
+    @cached_property
+    def _token_interfaces(self) -> Connection:
+        """What is served beside the swap API."""
+        url = self.swap_api_url.rstrip("/").removesuffix(SWAP_API_PATH)
+        return Connection(url, self.swap_api_key, self._swap_api_pace)
+
+    @cached_property
+    def _swap_api_pace(self) -> Pace:
+        """What the plan allows, for all of the swap API's interfaces together."""
+        per_minute = self.swap_api_requests_per_minute
+        share = max(1, per_minute // settings.WEB_PROCESSES)
+        return Pace(self._shared_redis, f"{self._swap_api_prefix}:window", per_minute=per_minute, share=share)
+
+    @cached_property
+    def _swap_api_prefix(self) -> str:
+        """Of what all processes know of our account with the swap API."""
+        account = f"{urlsplit(self.swap_api_url).netloc} {self.swap_api_key}"
+        return f"swap-api:{sha256(account.encode()).hexdigest()[:16]}"
+
+    @cached_property
+    def _shared_redis(self) -> SharedRedis:
+        return SharedRedis(settings.REDIS_URL, timeout_seconds=SHARED_TIMEOUT_SECONDS)
 
     @cached_property
     def coin_prices(self) -> CoinPrices:

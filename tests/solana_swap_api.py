@@ -28,16 +28,16 @@ MICRO = 10**6
 
 
 @contextmanager
-def serving_documented(build: Callable[[Order], dict[str, Any]]) -> Iterator[LocalSwapApi]:
+def serving_documented(build: Callable[[Order], dict[str, Any]], **tokens: Any) -> Iterator[LocalSwapApi]:
     """Serve a swap API; fails at the end if a request, or an answer that a test did not change, is undocumented."""
     problems: list[str] = []
 
     def observe(request: Request, response: Response | None) -> None:
         problems.extend(request_problems(request.path, request.query, request.headers))
         if response is not None:
-            problems.extend(answer_problems(response.status, response.body))
+            problems.extend(answer_problems(response.status, response.body, path=request.path))
 
-    with serving(LocalSwapApi(build, observe=observe)) as api:
+    with serving(LocalSwapApi(build, observe=observe, **tokens)) as api:
         yield api
     assert problems == []
 
@@ -69,6 +69,7 @@ class SwapMarket:
     cluster: SolanaCluster
     prices: dict[Pubkey, Price]
     lookup_tables: list[Pubkey]
+    verified: set[Pubkey]
 
     def create_token(
         self, *, decimals: int = 6, micro_usd: int = MICRO, through: Pubkey | None = None, **mint: Any
@@ -98,5 +99,6 @@ def running(cluster: SolanaCluster) -> Iterator[SwapMarket]:
         cluster.faucet.give_tokens(keypair.pubkey(), mint, STOCK)
     lookup_tables: list[Pubkey] = []
     maker = Maker(rpc=Rpc(cluster.url), keypair=keypair, prices=prices, lookup_tables=lookup_tables)
-    with serving_documented(maker.build) as api:
-        yield SwapMarket(api, maker, cluster, prices, lookup_tables)
+    verified = set(prices)
+    with serving_documented(maker.build, listed=lambda: map(str, verified), dollars=maker.dollars) as api:
+        yield SwapMarket(api, maker, cluster, prices, lookup_tables, verified)

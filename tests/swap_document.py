@@ -21,9 +21,9 @@ def request_problems(path: str, query: Sequence[tuple[str, str]], headers: Mappi
     return list(_request_problems(path, query, headers))
 
 
-def answer_problems(status: int, body: bytes) -> list[str]:
+def answer_problems(status: int, body: bytes, *, path: str = "/build") -> list[str]:
     """Return where an answer differs from the document."""
-    answer = BUILD["responses"].get(str(status))
+    answer = _operation(path)["responses"].get(str(status))
     if answer is None:
         return [f"status {status} is not documented"]
     try:
@@ -38,6 +38,12 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     return DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
+def _operation(path: str) -> dict[str, Any]:
+    """Return what the document says of a path, or of the usual one for a path that it does not have."""
+    operation: dict[str, Any] = DOCUMENT["paths"].get(path, {"get": BUILD})["get"]
+    return operation
+
+
 def _request_problems(path: str, query: Sequence[tuple[str, str]], headers: Mapping[str, str]) -> Iterator[str]:
     if path not in DOCUMENT["paths"]:
         yield f"{path} is not documented"
@@ -46,7 +52,7 @@ def _request_problems(path: str, query: Sequence[tuple[str, str]], headers: Mapp
     sent = dict(query)
     if len(sent) < len(query):
         yield "a parameter is sent twice"
-    documented = {parameter["name"]: parameter for parameter in BUILD["parameters"]}
+    documented = {parameter["name"]: parameter for parameter in _operation(path)["parameters"]}
     yield from (f"{name} is not documented" for name in sent.keys() - documented.keys())
     for name, parameter in documented.items():
         if name in sent:

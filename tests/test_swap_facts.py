@@ -1,11 +1,12 @@
 """Our document of a swap API only restricts Jupiter's, whose names and types are recorded as facts."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.swap_document import BUILD, FACTS, resolved
+from tests.swap_document import BUILD, DOCUMENT, FACTS, resolved
 
 
 def types_of(schema: dict[str, Any]) -> set[str]:
@@ -49,6 +50,16 @@ def test_every_answer_that_our_document_allows_is_one_of_jupiters(status: int) -
     assert {str(documented) for documented in FACTS["answers"]} == BUILD["responses"].keys()
     schema = BUILD["responses"][str(status)]["content"]["application/json"]["schema"]
     assert list(extensions(schema, FACTS["answers"][status], "answer")) == []
+
+
+@pytest.mark.parametrize(("path", "fact"), [("/tokens/v2/tag", "tokens"), ("/price/v3", "prices")])
+def test_every_list_and_price_that_our_document_allows_is_one_of_jupiters(path: str, fact: str) -> None:
+    answer = DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    documented = json.loads(json.dumps(FACTS[fact]))
+    if fact == "tokens":  # of which ours names only what the local interface answers
+        named = resolved(answer["items"])["properties"]
+        documented = [{name: kind for name, kind in documented[0].items() if name.rstrip("!?") in named}]
+    assert list(extensions(answer, documented, "answer")) == []
 
 
 def test_every_request_that_our_document_allows_is_one_of_jupiters() -> None:

@@ -15,7 +15,8 @@ from dev.solana.swap_api.server import LocalSwapApi, create_server
 
 def main() -> None:
     port, file = sys.argv[1:]
-    api = LocalSwapApi(_maker(json.loads(Path(file).read_text(encoding="utf-8"))).build)
+    maker = _maker(json.loads(Path(file).read_text(encoding="utf-8")))
+    api = LocalSwapApi(maker.build, listed=lambda: map(str, maker.prices), dollars=maker.dollars)
     with create_server(api, int(port)) as server:
         server.serve_forever()
 

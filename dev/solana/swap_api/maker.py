@@ -59,6 +59,11 @@ class Maker:
         self._land(deal, stash, Hash.from_string(latest["blockhash"]))
         return answers.build_answer(deal, self._tables(), latest)
 
+    def dollars(self, mint: str) -> tuple[float, int] | None:
+        """Return what a whole token costs, and its decimals; None for one that the maker does not trade."""
+        price = self.prices.get(Pubkey.from_string(mint))
+        return None if price is None else (price.micro_usd / 1_000_000, price.decimals)
+
     def _worth(self, amount: int, sold_mint: Pubkey, bought_mint: Pubkey) -> int:
         """Return the amount of another token that is worth this one; raises if either has no price."""
         sold, bought = self.prices.get(sold_mint), self.prices.get(bought_mint)

@@ -1,4 +1,4 @@
-"""Serves the swap API over HTTP, and misbehaves as a test requires: slow, down, wrong or hostile answers."""
+"""Serves the swap API over HTTP, with its tokens and prices, and misbehaves as a test requires: slow, down or hostile."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,8 +13,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from dev.processes.errors import NodeError
 from dev.solana.swap_api.orders import Order, RefusedError, order_of
+from dev.solana.swap_api.tokens import PRICE_PATH, TAG_PATH, priced, verified
 
 Body: TypeAlias = dict[str, Any]
+AnyBody: TypeAlias = Any  # of an order an object, of the lists a list
 Query: TypeAlias = Mapping[str, str]
 
 
@@ -37,7 +39,14 @@ class Response:
     parts: Iterable[bytes] | None = None  # instead of a body of known length
 
 
+BUILD_PATH = "/build"
+
+
 def unaltered(_query: Query, body: Body) -> Body:
+    return body
+
+
+def as_is(_path: str, body: AnyBody) -> AnyBody:
     return body
 
 
@@ -46,10 +55,14 @@ class LocalSwapApi:
     """Who builds the answers, and how a test changes them."""
 
     build: Callable[[Order], Body]
+    listed: Callable[[], Iterable[str]] = tuple  # the mints that are verified
+    dollars: Callable[[str], tuple[float, int] | None] = lambda _mint: None  # the price and the decimals of a token
     url: str = ""  # set when it is served
     alter: Callable[[Query, Body], Body] = unaltered  # the body of a quote
     replace: Callable[[], Response] | None = None  # the whole response to any request
-    answer: Callable[[Query], Response | None] = lambda _query: None  # the whole response to some of them
+    answer: Callable[[Query], Response | None] = lambda _query: None  # the whole response to some orders
+    alter_tokens: Callable[[str, AnyBody], AnyBody] = as_is  # the body of a list or of prices, by its path
+    answer_tokens: Callable[[str], Response | None] = lambda _path: None  # the whole response instead of these
     admit: Callable[[], Mapping[str, str] | Response] = dict  # the headers of the response, or a refusal instead of it
     observe: Callable[[Request, Response | None], None] = lambda _request, _response: None  # None: a test changed it
     _may_answer: Event = field(default_factory=Event)
@@ -76,27 +89,36 @@ class LocalSwapApi:
             self.observe(request, None)
             return admitted
         query = dict(request.query)
-        answered = self.answer(query)
+        is_order = request.path not in (TAG_PATH, PRICE_PATH)
+        answered = self.answer(query) if is_order else self.answer_tokens(request.path)
         if answered is not None:
             self.observe(request, None)
             return answered
         status, body = self._honest(request, query)
-        altered = self.alter(query, deepcopy(body)) if status is HTTPStatus.OK else body
+        altered = self._altered(request, query, deepcopy(body)) if status is HTTPStatus.OK else body
         response = Response(status, json.dumps(altered).encode(), admitted)
         self.observe(request, response if altered == body else None)
         return response
 
-    def _honest(self, request: Request, query: Query) -> tuple[HTTPStatus, Body]:
-        if request.path != "/build":
+    def _altered(self, request: Request, query: Query, body: AnyBody) -> AnyBody:
+        return self.alter(query, body) if request.path == BUILD_PATH else self.alter_tokens(request.path, body)
+
+    def _honest(self, request: Request, query: Query) -> tuple[HTTPStatus, AnyBody]:
+        if request.path not in (BUILD_PATH, TAG_PATH, PRICE_PATH):
             return HTTPStatus.NOT_FOUND, {"error": "Not found"}
         if not request.headers.get("x-api-key"):
             return HTTPStatus.UNAUTHORIZED, {"error": "Unauthorized"}
         try:
-            return HTTPStatus.OK, self.build(order_of(query))
+            return HTTPStatus.OK, self._answered(request.path, query)
         except RefusedError as refused:
             return HTTPStatus.BAD_REQUEST, {"error": str(refused)}
         except NodeError as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": str(error)}
+
+    def _answered(self, path: str, query: Query) -> AnyBody:
+        if path == TAG_PATH:
+            return verified(query, self.listed())
+        return priced(query, self.dollars) if path == PRICE_PATH else self.build(order_of(query))
 
 
 def create_server(api: LocalSwapApi, port: int = 0) -> ThreadingHTTPServer:

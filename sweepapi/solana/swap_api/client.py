@@ -6,12 +6,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import BoundedSemaphore
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError
 
-from sweepapi.limits.http_body import read_body
 from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.swap_api.connection import Connection, Reply
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.memory import Memory
 from sweepapi.solana.swap_api.pace import Pace
@@ -35,21 +33,13 @@ MAX_WAITING = 2
 
 
 class SwapApi:
-    """The swap API as the service uses it; thread-safe, one per process.
-
-    Its URL may contain a key, so neither leaves this object: not in an error, a log or a redirect.
-    """
+    """The swap API as the service uses it; thread-safe, one per process."""
 
     def __init__(self, url: str, key: str, timeout_seconds: float, *, pace: Pace, memory: Memory) -> None:
-        self._url = f"{url.rstrip('/')}/build"
+        self._connection = Connection(url, key, pace)
         self._timeout_seconds = timeout_seconds
         self._pace, self._memory = pace, memory
         self._waiting = BoundedSemaphore(MAX_WAITING)
-        self._session = requests.Session()
-        self._session.headers.update({"Accept": "application/json", "x-api-key": key})
-        adapter = HTTPAdapter(pool_maxsize=WORKERS * 2, max_retries=0)
-        self._session.mount("http://", adapter)
-        self._session.mount("https://", adapter)
         self._failures = 0  # calls in a row
         self._failed: tuple[float, dict[str, str]] = 0.0, {}  # the last one's deadline, by which it is told, and query
         self._outage = Outage("swap API", self._answers)
@@ -115,15 +105,13 @@ class SwapApi:
             raise _late()
         query = query_of(request)
         try:
-            status, headers, body = self._get(query, seconds)
-        except (requests.RequestException, HTTPError, ValueError) as error:
+            reply = self._get(query, seconds)
+        except SwapApiError:
             self._note_failure(deadline, query)
-            # Not chained: the text of these errors contains the URL.
-            raise SwapApiError(f"the swap API did not answer ({type(error).__name__})", is_temporary=True) from None
+            raise
         self._failures = 0
-        self._pace.learn(status, headers)
-        answer = _decoded(status, body, request)
-        self._memory.keep(query, status, body)
+        answer = _decoded(reply.status, reply.body, request)
+        self._memory.keep(query, reply.status, reply.body)
         return answer
 
     def _note_failure(self, deadline: float, query: dict[str, str]) -> None:
@@ -138,20 +126,13 @@ class SwapApi:
             return False
         try:
             self._get(self._failed[1], MAX_REQUEST_SECONDS)
-        except (requests.RequestException, HTTPError, ValueError):
+        except SwapApiError:
             return False
         self._failures = 0
         return True
 
-    def _get(self, query: Mapping[str, str], seconds: float) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and body; the time limit is checked after every chunk."""
-        deadline = time.monotonic() + seconds
-        # A redirect would send the key to another host.
-        with self._session.get(
-            self._url, params=query, timeout=seconds, stream=True, allow_redirects=False
-        ) as response:
-            body = read_body(response, deadline=deadline, max_bytes=MAX_RESPONSE_BYTES)
-            return response.status_code, response.headers, body
+    def _get(self, query: Mapping[str, str], seconds: float) -> Reply:
+        return self._connection.get("/build", query, seconds=seconds, max_bytes=MAX_RESPONSE_BYTES)
 
 
 def query_of(request: QuoteRequest) -> dict[str, str]:

@@ -19,14 +19,18 @@ MAX_STEPS = 64
 
 def parsed(body: bytes) -> dict[str, Any]:
     """Return the JSON object of a response's body."""
+    return fields.mapping(json_of(body), "the top level")
+
+
+def json_of(body: bytes) -> Any:  # noqa: ANN401 - JSON of any shape
+    """Return the JSON of a response's body."""
     try:
         text = body.decode()
         if is_nested_deeper(text, than=MAX_DEPTH):
             raise SwapApiError("the swap API's answer exceeds the maximum depth")
-        answer = json.loads(text)
+        return json.loads(text)
     except ValueError:
         raise SwapApiError("the swap API's answer is not JSON") from None
-    return fields.mapping(answer, "the top level")
 
 
 def no_quote(answer: dict[str, Any]) -> NoQuote:

@@ -55,6 +55,13 @@ def key(value: object, name: str) -> Pubkey:
         _refuse(name, "not a key")
 
 
+def quantity(value: object, most: float) -> float | None:
+    """Return a number from zero to this that nothing but an order depends on; None for all else that is there."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        return None
+    return float(value)
+
+
 def ratio_bps(value: object, name: str) -> int | None:
     """Return a decimal ratio without its sign in basis points, rounded up; None if the field is null or absent."""
     if value is None:
