@@ -30,7 +30,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster.clusters import Cluster, load_clusters
 from sweepapi.solana.cluster.providers import solana_pool
 from sweepapi.solana.swap_api import SwapApi
-from sweepapi.solana.swap_api.connection import Connection
+from sweepapi.solana.swap_api.connection import SwapApiConnection
 from sweepapi.solana.swap_api.memory import Memory
 from sweepapi.solana.swap_api.pace import Pace
 from sweepapi.solana.swap_api.token_prices import TokenPrices
@@ -127,10 +127,10 @@ class Networks:
         return TokenPrices(self._token_interfaces, self._swap_api_pace, self._shared_redis, self._swap_api_prefix)
 
     @cached_property
-    def _token_interfaces(self) -> Connection:
+    def _token_interfaces(self) -> SwapApiConnection:
         """What is served beside the swap API."""
         url = self.swap_api_url.rstrip("/").removesuffix(SWAP_API_PATH)
-        return Connection(url, self.swap_api_key, self._swap_api_pace)
+        return SwapApiConnection(url, self.swap_api_key, self._swap_api_pace)
 
     @cached_property
     def _swap_api_pace(self) -> Pace:

@@ -49,6 +49,18 @@ class DiscoverRequest:
 
 
 @dataclass(frozen=True)
+class HoldingsRequest:
+    """A checked request to read a wallet on a network whose accounts name all that it holds."""
+
+    network: str
+    wallet: str
+    output_asset: str | None = None  # None for the first one of the network
+    slippage_bps: int = 100  # it does not change the expected output, which alone is shown
+    candidates: Sequence[str] = ()  # tokens that are looked at first
+    place: bytes | None = None  # as of another request
+
+
+@dataclass(frozen=True)
 class BuildRequest:
     """A checked build request: addresses in their canonical form, amounts in smallest units."""
 

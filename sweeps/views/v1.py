@@ -37,12 +37,19 @@ class SweepV1ViewSet(StoredSweepViewSet):
         responses={200: V1.discovery, **failures("discoverSolanaTokens")},
     )
     def discover(self, request: Request) -> Response:
-        """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back."""
+        """Return what each of the wallet's tokens would bring, and the rent that its empty accounts give back.
+
+        A page has at most 64 token accounts, the best first: those of `candidates`, of verified tokens, and then those
+        that prices say are worth most. All of a page are quoted, as far as the swap API takes requests; the sales of
+        the ten that bring most are simulated. `coverage` says what is left, and its `nextCursor` goes on.
+        """
         body = DiscoverRequestSerializer(data=request.data, context={"mode": requester_of(request).mode})
         body.is_valid(raise_exception=True)
+        scope = body.scope(requester_of(request))
+        wanted = body.to_request(scope)
         with outside_place(requester_of(request)):
-            found = SOLANA.discover(networks.current(), **body.validated_data)
-        return Response(V1.discovery(found).data)
+            found = SOLANA.discover(networks.current(), partner=partner_of(request), request=wanted)
+        return Response(V1.discovery(found, context={"scope": scope}).data)
 
     @extend_schema(
         operation_id="buildSolanaSweep",

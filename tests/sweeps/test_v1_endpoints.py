@@ -206,6 +206,8 @@ def test_a_bad_field_of_a_build_is_refused_by_its_path(api: Client, change: Chan
         ({"wallet": str(WALLET), "tokens": []}, ("tokens", "unknown_field")),
         ({"wallet": str(WALLET), "output_mint": OUTPUT}, ("output_mint", "unknown_field")),
         ({"wallet": str(WALLET), "network": "solana"}, ("network", "unknown_field")),
+        ({"wallet": str(WALLET), "candidates": [MINT, EVM]}, ("candidates[1]", "invalid_format")),
+        ({"wallet": str(WALLET), "cursor": "AAAA"}, ("cursor", "invalid_format")),
     ],
 )
 def test_a_bad_field_of_a_discovery_is_refused_by_its_path(
@@ -309,7 +311,7 @@ def test_a_token_is_not_sold_far_below_its_price_unless_that_is_accepted(
 
 def test_every_reason_of_a_refused_token_is_a_documented_code() -> None:
     codes = {one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle)}
-    only_discovered = {"collectible"}
+    only_discovered = {"collectible", "not_simulated"}
     assert codes > only_discovered
     assert codes - only_discovered - FIELD_CODES.keys() == set()
 

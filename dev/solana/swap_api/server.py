@@ -1,4 +1,4 @@
-"""Serves the swap API over HTTP, with its tokens and prices, and misbehaves as a test requires: slow, down or hostile."""
+"""Serves the swap API over HTTP, with tokens and prices, and misbehaves as a test requires: slow, down or hostile."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ from dev.solana.swap_api.orders import Order, RefusedError, order_of
 from dev.solana.swap_api.tokens import PRICE_PATH, TAG_PATH, priced, verified
 
 Body: TypeAlias = dict[str, Any]
-AnyBody: TypeAlias = Any  # of an order an object, of the lists a list
+Json: TypeAlias = Any  # of an order an object, of the lists a list
 Query: TypeAlias = Mapping[str, str]
 
 
@@ -46,7 +46,7 @@ def unaltered(_query: Query, body: Body) -> Body:
     return body
 
 
-def as_is(_path: str, body: AnyBody) -> AnyBody:
+def as_is(_path: str, body: Json) -> Json:
     return body
 
 
@@ -61,7 +61,7 @@ class LocalSwapApi:
     alter: Callable[[Query, Body], Body] = unaltered  # the body of a quote
     replace: Callable[[], Response] | None = None  # the whole response to any request
     answer: Callable[[Query], Response | None] = lambda _query: None  # the whole response to some orders
-    alter_tokens: Callable[[str, AnyBody], AnyBody] = as_is  # the body of a list or of prices, by its path
+    alter_tokens: Callable[[str, Json], Json] = as_is  # the body of a list or of prices, by its path
     answer_tokens: Callable[[str], Response | None] = lambda _path: None  # the whole response instead of these
     admit: Callable[[], Mapping[str, str] | Response] = dict  # the headers of the response, or a refusal instead of it
     observe: Callable[[Request, Response | None], None] = lambda _request, _response: None  # None: a test changed it
@@ -100,10 +100,10 @@ class LocalSwapApi:
         self.observe(request, response if altered == body else None)
         return response
 
-    def _altered(self, request: Request, query: Query, body: AnyBody) -> AnyBody:
+    def _altered(self, request: Request, query: Query, body: Json) -> Json:
         return self.alter(query, body) if request.path == BUILD_PATH else self.alter_tokens(request.path, body)
 
-    def _honest(self, request: Request, query: Query) -> tuple[HTTPStatus, AnyBody]:
+    def _honest(self, request: Request, query: Query) -> tuple[HTTPStatus, Json]:
         if request.path not in (BUILD_PATH, TAG_PATH, PRICE_PATH):
             return HTTPStatus.NOT_FOUND, {"error": "Not found"}
         if not request.headers.get("x-api-key"):
@@ -115,7 +115,7 @@ class LocalSwapApi:
         except NodeError as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": str(error)}
 
-    def _answered(self, path: str, query: Query) -> AnyBody:
+    def _answered(self, path: str, query: Query) -> Json:
         if path == TAG_PATH:
             return verified(query, self.listed())
         return priced(query, self.dollars) if path == PRICE_PATH else self.build(order_of(query))

@@ -9,7 +9,7 @@ import requests
 
 from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
-from sweepapi.solana.swap_api.connection import Connection, Reply
+from sweepapi.solana.swap_api.connection import Reply, SwapApiConnection
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.memory import Memory
 from sweepapi.solana.swap_api.pace import Pace
@@ -36,7 +36,7 @@ class SwapApi:
     """The swap API as the service uses it; thread-safe, one per process."""
 
     def __init__(self, url: str, key: str, timeout_seconds: float, *, pace: Pace, memory: Memory) -> None:
-        self._connection = Connection(url, key, pace)
+        self._connection = SwapApiConnection(url, key, pace)
         self._timeout_seconds = timeout_seconds
         self._pace, self._memory = pace, memory
         self._waiting = BoundedSemaphore(MAX_WAITING)

@@ -32,7 +32,7 @@ class Reply:
         return self.body
 
 
-class Connection:
+class SwapApiConnection:
     """An interface below one URL; thread-safe, one per process. The pace learns from each answer."""
 
     def __init__(self, url: str, key: str, pace: Pace) -> None:

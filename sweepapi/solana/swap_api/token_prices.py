@@ -18,7 +18,7 @@ from solders.pubkey import Pubkey
 
 from sweepapi.limits.shared_redis import SharedRedis
 from sweepapi.solana.swap_api import fields
-from sweepapi.solana.swap_api.connection import Connection
+from sweepapi.solana.swap_api.connection import SwapApiConnection
 from sweepapi.solana.swap_api.decoding import parsed
 from sweepapi.solana.swap_api.pace import Pace
 from sweepapi.solana.swap_api.quotes import SwapApiError
@@ -57,7 +57,7 @@ Known = Mapping[Pubkey, TokenPrice | None]  # None: the token has none
 class TokenPrices:
     """Asks for prices at the pace of discoveries; thread-safe, one per process."""
 
-    def __init__(self, connection: Connection, pace: Pace, redis: SharedRedis, prefix: str) -> None:
+    def __init__(self, connection: SwapApiConnection, pace: Pace, redis: SharedRedis, prefix: str) -> None:
         self._connection, self._pace, self._redis = connection, pace, redis
         self._prefix = f"{prefix}:price:"
         self._paused_until = 0.0  # monotonic seconds

@@ -18,7 +18,7 @@ from sweepapi.forking import ForkSafeLock
 from sweepapi.limits.shared_redis import SharedRedis
 from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.swap_api import fields
-from sweepapi.solana.swap_api.connection import Connection
+from sweepapi.solana.swap_api.connection import SwapApiConnection
 from sweepapi.solana.swap_api.decoding import json_of
 from sweepapi.solana.swap_api.pace import Pace
 from sweepapi.solana.swap_api.quotes import SwapApiError
@@ -44,7 +44,7 @@ class ListState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Listed:
+class VerifiedTokens:
     """A list, and when it was read in seconds since 1970."""
 
     mints: Collection[Pubkey] = frozenset()
@@ -64,7 +64,7 @@ class Listed:
         return self.read_at.to_bytes(_TIME_BYTES, "big") + b"".join(map(bytes, self.mints))
 
     @classmethod
-    def decoded(cls, stored: bytes) -> "Listed":
+    def decoded(cls, stored: bytes) -> "VerifiedTokens":
         """Read what ``encoded`` wrote."""
         keys = range(_TIME_BYTES, len(stored), Pubkey.LENGTH)
         mints = frozenset(Pubkey.from_bytes(stored[at : at + Pubkey.LENGTH]) for at in keys)
@@ -74,14 +74,14 @@ class Listed:
 class VerifiedList:
     """The newest list that any process read; thread-safe, one per process."""
 
-    def __init__(self, connection: Connection, pace: Pace, redis: SharedRedis, prefix: str) -> None:
+    def __init__(self, connection: SwapApiConnection, pace: Pace, redis: SharedRedis, prefix: str) -> None:
         self._connection, self._pace, self._redis = connection, pace, redis
         self._key = f"{prefix}:verified"
-        self._newest = Listed()
+        self._newest = VerifiedTokens()
         self._lock = ForkSafeLock()
         self._asked_at = float("-inf")  # in monotonic seconds; it counts while Redis is away
 
-    def read(self) -> Listed:
+    def read(self) -> VerifiedTokens:
         """Return the list, which is empty if there is none; asks for a newer one if it is old and our turn."""
         if not self._newest.is_fresh:
             self._keep_newer(self._stored())
@@ -89,13 +89,13 @@ class VerifiedList:
             self._ask()
         return self._newest
 
-    def _keep_newer(self, listed: Listed) -> None:
+    def _keep_newer(self, listed: VerifiedTokens) -> None:
         if listed.read_at > self._newest.read_at:
             self._newest = listed
 
-    def _stored(self) -> Listed:
+    def _stored(self) -> VerifiedTokens:
         stored: Any = self._redis.ask(lambda redis: redis.get(self._key))
-        return Listed() if stored is None else Listed.decoded(stored)
+        return VerifiedTokens() if stored is None else VerifiedTokens.decoded(stored)
 
     def _is_our_turn(self) -> bool:
         """Whether no one asked within the last minute; if so, no one else does within the next."""
@@ -113,7 +113,7 @@ class VerifiedList:
             return
         try:
             reply = self._connection.get(PATH, QUERY, seconds=MAX_SECONDS, max_bytes=MAX_BYTES)
-            listed = Listed(verified_mints(reply.required()), int(time.time()))
+            listed = VerifiedTokens(verified_mints(reply.required()), int(time.time()))
         except SwapApiError as error:
             log.warning("verified_list_failed", error=str(error))
             return
@@ -124,7 +124,7 @@ class VerifiedList:
 def verified_mints(body: bytes) -> frozenset[Pubkey]:
     """Return the mints of an answer; a token without a usable one is not listed.
 
-    Raises ``SwapApiError`` for what is not a list, and for one without a token: an old list is better than that.
+    Raises ``SwapApiError`` for what is not a list, and for an empty one: an old list is better than that.
     """
     tokens = fields.items(json_of(body), "the top level", MAX_TOKENS)
     mints = frozenset(mint for token in tokens if (mint := _verified_mint(token)) is not None)

@@ -5,10 +5,14 @@ from dataclasses import replace
 from django.conf import settings
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 
+from partners.authentication import Requester
 from sweepapi.api.input.chains import ClusterField
 from sweepapi.api.input.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
+from sweepapi.api.input.lists import StrictListField
+from sweepapi.api.input.pagination import Scope
 from sweepapi.api.input.serializers import StrictSerializer
-from sweeps.protocol.request import BuildRequest
+from sweeps.protocol.request import BuildRequest, HoldingsRequest
+from sweeps.views.serializers.discovery_request import CursorField
 from sweeps.views.serializers.requests import HintedToken, SweepRequest, slippage_field
 
 _DISCOVER = {
@@ -20,6 +24,8 @@ _SWEEP_BONK = {
     "tokens": [{"mint": "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263", "amount": "4200000000"}],
     "slippageBps": 100,
 }
+MAX_CANDIDATES = 50  # a page has room for more
+MAX_CURSOR_CHARACTERS = 220_000  # of 20,000 accounts with 8 bytes each, in base64
 _CHAIN_HELP = "Name of a chain, as in GET /v1/status; by default its first one."
 
 
@@ -30,7 +36,7 @@ class DiscoverRequestSerializer(StrictSerializer):
     chain = ClusterField(required=False, source="network", help_text=_CHAIN_HELP)
     wallet = SolanaWalletField(help_text="The user's wallet.")
     outputMint = SolanaKeyField(
-        required=False, source="output_mint", help_text="One of the output tokens; by default the first one."
+        required=False, source="output_asset", help_text="One of the output tokens; by default the first one."
     )
     slippageBps = slippage_field(
         required=False,
@@ -38,6 +44,30 @@ class DiscoverRequestSerializer(StrictSerializer):
         help_text="The slippage of the build that may follow, in basis points; by default 100. Within 15 seconds, a "
         "build with the same slippage uses the quotes of this discovery.",
     )
+    candidates = StrictListField(
+        child=SolanaKeyField(),
+        required=False,
+        max_length=MAX_CANDIDATES,
+        help_text=f"Mints of tokens to look at first, at most {MAX_CANDIDATES}: what the wallet holds of them is on "
+        "the first page, however much else it holds.",
+    )
+    cursor = CursorField(
+        required=False,
+        max_length=MAX_CURSOR_CHARACTERS,
+        help_text="The `nextCursor` of an answer about the same chain, wallet and output, to go on with what was on "
+        "no page yet.",
+    )
+
+    def scope(self, requester: Requester) -> Scope:
+        """Return what the cursors of this request's pages belong to."""
+        filters = {name: self.validated_data.get(name) for name in ("network", "wallet", "output_asset")}
+        return Scope("wallet accounts", requester.partner_id, requester.mode, filters)
+
+    def to_request(self, scope: Scope) -> HoldingsRequest:
+        """Return the validated body as the domain takes it; raises ``InvalidRequest`` for the cursor of another one."""
+        body = dict(self.validated_data)
+        cursor = body.pop("cursor", None)
+        return HoldingsRequest(**body, place=None if cursor is None else scope.unseal(cursor))
 
 
 class SolanaTokenRequest(HintedToken):

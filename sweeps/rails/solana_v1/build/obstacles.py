@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.tokens.mints import Mint
+from sweepapi.worth.left_out import INSUFFICIENT_BALANCE
 from sweeps.protocol.verdicts import TokenVerdict
 
 
@@ -33,7 +34,14 @@ NOT_QUOTED = Obstacle(
     "It was not quoted: there are too many tokens, or the swap API did not answer in time, or takes more "
     "requests only later.",
 )
-
+TOO_LARGE = Obstacle("too_large", "The swap of this amount does not fit into a transaction.")
+NOT_SIMULATED = Obstacle(
+    "not_simulated", "It was quoted, and its sale was not simulated: only the best ones are, and a build tries all."
+)
+CANNOT_PAY = "The wallet can't pay the fees and the rent of new accounts."
+WALLET_CANNOT_PAY = Obstacle(INSUFFICIENT_BALANCE, CANNOT_PAY)
+# Of these it was not found out whether they can be swept.
+NOT_FOUND_OUT = (NOT_QUOTED, NOT_SIMULATED, WALLET_CANNOT_PAY)
 
 # What keeps a token from a sweep makes it unsellable, unless another verdict is named here.
 _VERDICTS = {
@@ -43,7 +51,7 @@ _VERDICTS = {
     PRICE_IMPACT: TokenVerdict.SELLABLE,  # if the user accepts that
     UNUSABLE_QUOTE: TokenVerdict.NO_ROUTE,
     IS_OUTPUT: None,
-    NOT_QUOTED: None,
+    **dict.fromkeys(NOT_FOUND_OUT),
 }
 
 

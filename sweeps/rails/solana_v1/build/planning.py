@@ -29,7 +29,7 @@ from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
-from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, UNUSABLE_QUOTE
+from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, TOO_LARGE, UNUSABLE_QUOTE
 from sweeps.rails.solana_v1.build.quoting import ask, quoted_tokens, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
@@ -45,7 +45,6 @@ from sweeps.rails.solana_v1.build.trying import Trials, Tried
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 5
-TOO_LARGE = "The swap of this amount does not fit into a transaction."
 LOSS = (
     "Its transactions cost {cost} lamports in fees and rent, which is {share} of the output, and bring {user}. It pays "
     "below {break_even} lamports."
@@ -219,7 +218,9 @@ class _Planning:
         try:
             return tokens, self.assembly.composed(tokens, market), []
         except LegsTooLargeError as error:
-            large = [LeftOut.planned(tokens[position], "too_large", TOO_LARGE) for position in error.positions]
+            large = [
+                LeftOut.planned(tokens[position], TOO_LARGE.code, TOO_LARGE.message) for position in error.positions
+            ]
         fitting = _without(tokens, large)
         return fitting, self.assembly.composed(fitting, market), large
 

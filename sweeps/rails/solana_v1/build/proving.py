@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from solders.hash import Hash
 from solders.pubkey import Pubkey
 
-from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.encoding.accounts import ClusterAccount, Holding
@@ -46,7 +45,8 @@ class Unproven:
 
     reason: str  # for operators; it has the words of programs
     message: str  # for partners
-    is_unsafe: bool  # it would do more than it should; otherwise it fails
+    is_unsafe: bool = False  # it would do more than it should; otherwise it fails
+    is_unpaid: bool = False  # it fails because the wallet can't pay for it
 
     @property
     def code(self) -> str:
@@ -65,10 +65,7 @@ class _Simulated:
 def prove(
     pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[TransactionTerms]
 ) -> list[Proven | Unproven]:
-    """Return what each transaction does, if that is its terms and nothing else, and else why not.
-
-    Raises ``InsufficientBalance`` if the wallet can't pay for one.
-    """
+    """Return what each transaction does, if that is its terms and nothing else, and else why not."""
     return [_proven(one, of_one) for one, of_one in zip(_simulate(pool, transactions), terms, strict=True)]
 
 
@@ -93,11 +90,9 @@ def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simul
 def _proven(simulated: _Simulated, terms: TransactionTerms) -> Proven | Unproven:
     error = simulated.simulation.error
     described = f"{error} {' | '.join(simulated.simulation.logs)}"
-    if error is not None and any(words in described for words in _INSUFFICIENT_LAMPORTS):
-        message = "The wallet can't pay the fees and the rent of new accounts."
-        raise InsufficientBalance(details=[FieldError("wallet", "insufficient_balance", message)])
     if error is not None:
-        return Unproven(described, FAILS.format(json.dumps(error)[:MAX_ERROR_CHARACTERS]), is_unsafe=False)
+        is_unpaid = any(words in described for words in _INSUFFICIENT_LAMPORTS)
+        return Unproven(described, FAILS.format(json.dumps(error)[:MAX_ERROR_CHARACTERS]), is_unpaid=is_unpaid)
     try:
         effects = check_effects(simulated.before, simulated.simulation.accounts, terms)
     except UnsafeSwapError as unsafe:

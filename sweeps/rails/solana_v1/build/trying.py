@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from sweepapi.errors import FieldError, InsufficientBalance
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing.packing import Packed
-from sweepapi.worth.left_out import LeftOut
+from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, LeftOut
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.composing import ClusterMarket
+from sweeps.rails.solana_v1.build.obstacles import CANNOT_PAY
 from sweeps.rails.solana_v1.build.proving import Unproven
 from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
 
@@ -42,9 +44,10 @@ class Trials:
     def all(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> Tried:
         """Return what becomes of these transactions of these tokens.
 
-        Raises ``UnsafeSwapError`` if every token is to blame because its quote would do more than it should.
+        Raises ``InsufficientBalance``, and ``UnsafeSwapError`` if every token is to blame because its quote would do
+        more than it should.
         """
-        first = self.assembly.proven(self.pool, packed, tokens, self.market)
+        first = self._simulated(packed, tokens)
         unproven = [one for one in first if isinstance(one, Unproven)]
         if not unproven:
             return Tried(_proven(first))
@@ -56,15 +59,22 @@ class Trials:
             for position in one.legs
         ]
         alone = [self.assembly.alone(tokens, position, self.market) for position in suspects]
-        results = self.assembly.proven(self.pool, [*packed, *alone], tokens, self.market)
+        results = self._simulated([*packed, *alone], tokens)
         again, singles = results[: len(packed)], dict(zip(suspects, results[len(packed) :], strict=True))
         if not any(isinstance(one, Unproven) for one in again):
             return Tried(_proven(again))
         return self._blamed(tokens, packed, again, singles)
 
     def once(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> list[SolanaTransaction]:
-        """Return these transactions; raises ``UnsafeSwapError`` unless all are proven."""
-        return _proven(self.assembly.proven(self.pool, packed, tokens, self.market))
+        """Return these transactions; raises as ``all``, and ``UnsafeSwapError`` unless all are proven."""
+        return _proven(self._simulated(packed, tokens))
+
+    def _simulated(self, packed: Sequence[Packed], tokens: Sequence[SolanaToken]) -> list[SolanaTransaction | Unproven]:
+        """Return what simulations show; raises ``InsufficientBalance`` if the wallet can't pay for a transaction."""
+        results = self.assembly.proven(self.pool, packed, tokens, self.market)
+        if any(isinstance(one, Unproven) and one.is_unpaid for one in results):
+            raise InsufficientBalance(details=[FieldError("wallet", INSUFFICIENT_BALANCE, CANNOT_PAY)])
+        return results
 
     def _blamed(
         self,
@@ -84,7 +94,7 @@ class Trials:
         if len(blamed) == len(tokens) and all(reason.is_unsafe for reason in blamed.values()):
             raise UnsafeSwapError(next(iter(blamed.values())).reason)
         for position, reason in blamed.items():
-            self._note(tokens[position], reason)
+            note_unproven(self.assembly.request.wallet, tokens[position], reason)
         return Tried(
             transactions=(),
             failing=[LeftOut.planned(tokens[at], reason.code, reason.message) for at, reason in sorted(blamed.items())],
@@ -92,12 +102,13 @@ class Trials:
             sold_by={position: one for position, one in shown.items() if not isinstance(one, Unproven)},
         )
 
-    def _note(self, token: SolanaToken, unproven: Unproven) -> None:
-        wallet = self.assembly.request.wallet
-        if unproven.is_unsafe:
-            log.error("unsafe_swap_refused", wallet=wallet, token=token.asset, reason=unproven.reason)
-        else:
-            log.warning("simulation_failed", wallet=wallet, token=token.asset, reason=unproven.reason)
+
+def note_unproven(wallet: str, token: SolanaToken, unproven: Unproven) -> None:
+    """Tell operators why the sale of a token is not offered."""
+    if unproven.is_unsafe:
+        log.error("unsafe_swap_refused", wallet=wallet, token=token.asset, reason=unproven.reason)
+    else:
+        log.warning("simulation_failed", wallet=wallet, token=token.asset, reason=unproven.reason)
 
 
 def _proven(results: Sequence[SolanaTransaction | Unproven]) -> list[SolanaTransaction]:

@@ -7,7 +7,9 @@ from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.worth.economics import LegEconomics
 from sweepapi.worth.summary import Reference
 from sweeps.protocol.verdicts import SELLABLE, Exclusion, ExplainedVerdict, TokenVerdict, taxed
-from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, PRICE_IMPACT, Obstacle, verdict_on
+from sweeps.rails.solana_v1.build.obstacles import NOT_FOUND_OUT, PRICE_IMPACT, Obstacle, verdict_on
+from sweeps.rails.solana_v1.discover.ranking import AccountPage
+from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccounts
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,7 @@ class FoundTokenAccount:
     @property
     def is_routable(self) -> bool | None:
         """Whether it can be swept; None if that was not found out."""
-        return None if self.obstacle is NOT_QUOTED else self.obstacle is None
-
-
-@dataclass(frozen=True)
-class EmptyAccount:
-    """A token account that holds nothing but its rent, which its owner gets back by closing it."""
-
-    account: str
-    mint: str
-    lamports: int
+        return None if self.obstacle in NOT_FOUND_OUT else self.obstacle is None
 
 
 @dataclass(frozen=True)
@@ -78,16 +71,11 @@ class SolanaDiscovery:
     output: OutputToken
     reference: Reference
     tokens: Sequence[FoundTokenAccount]
-    empty_accounts: Sequence[EmptyAccount]
-    omitted_accounts: int  # more than one reading takes
+    empty: EmptyAccounts
+    page: AccountPage
     retry_after_seconds: int | None  # until the swap API quotes more; None if it quoted what it was asked for
 
     @property
     def estimated_output(self) -> int:
         """What the user would receive for all tokens that can be swept."""
         return sum(token.estimated_output or 0 for token in self.tokens if token.is_routable)
-
-    @property
-    def reclaimable_lamports(self) -> int:
-        """What closing the empty accounts gives back."""
-        return sum(account.lamports for account in self.empty_accounts)

@@ -3,14 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.schema import example
+from sweepapi.solana.swap_api.verified_list import ListState
+from sweepapi.worth.left_out import SIMULATION_FAILED
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
 from sweeps.rails.solana_v1.build import obstacles
-from sweeps.rails.solana_v1.discover.found import EmptyAccount, FoundTokenAccount, SolanaDiscovery
+from sweeps.rails.solana_v1.discover.found import FoundTokenAccount, SolanaDiscovery
+from sweeps.rails.solana_v1.discover.ranking import AccountPage, PriceState
+from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccount
 from sweeps.serializers.worth import ReferenceSerializer, SignedAmountResponseField
 
 REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
@@ -29,10 +33,12 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
         source="estimated_output", allow_null=True, help_text="For the user, after the fee. Null: not quoted."
     )
     routable = serializers.BooleanField(
-        source="is_routable", allow_null=True, help_text="Whether it can be swept. Null: not found out."
+        source="is_routable",
+        allow_null=True,
+        help_text="Whether it can be swept: true if a simulation sold it. Null: not found out, as `reason` says.",
     )
     reason = OpenEnumField(
-        values=[*REASONS, "transfer_fee"],
+        values=[*REASONS, SIMULATION_FAILED, "transfer_fee"],
         allow_null=True,
         help_text="Why it can't be swept, or why that was not found out; `transfer_fee` if it can be, and keeps a part "
         "of transfers. New values may be added.",
@@ -84,11 +90,49 @@ class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
     lamports = AmountOutputField(help_text="The rent that closing it gives back.")
 
 
+class AccountCoverageSerializer(serializers.Serializer[AccountPage]):
+    """What a page has of a wallet's token accounts with a balance; all of them were read."""
+
+    complete = serializers.SerializerMethodField(
+        method_name="is_complete", help_text="Whether no account is left for a later page."
+    )
+    tokensLeft = serializers.IntegerField(
+        source="left", help_text="How many token accounts with a balance are left for later pages, not looked at yet."
+    )
+    verifiedList = OpenEnumField(
+        source="verified_list",
+        values=list(ListState),
+        help_text="The list of verified tokens, which come first: `complete`; `stale`, an old one; `unavailable`.",
+    )
+    prices = OpenEnumField(
+        values=list(PriceState),
+        help_text="The prices, which rank the others: `not_needed`, the page has room for all; `complete`; `partial`, "
+        "later pages know more; `unavailable`. They change the order only, and no figure.",
+    )
+    nextCursor = serializers.SerializerMethodField(
+        method_name="sealed_place",
+        help_text="Send it as `cursor` to go on with what was on no page yet, the best first, whatever the wallet "
+        "received meanwhile. It may have 220,000 characters. Null if nothing is left, or after 20,000 accounts.",
+    )
+
+    @extend_schema_field({"type": "boolean"})
+    def is_complete(self, page: AccountPage) -> bool:
+        return page.left == 0
+
+    @extend_schema_field({"type": ["string", "null"]})
+    def sealed_place(self, page: AccountPage) -> str | None:
+        """Return the cursor, sealed for who asked and about what."""
+        if page.next_place is None:
+            return None
+        cursor: str = self.context["scope"].seal(page.next_place)
+        return cursor
+
+
 class DiscoveryTotalsSerializer(serializers.Serializer[SolanaDiscovery]):
     """The sums."""
 
     estimatedOutput = AmountOutputField(source="estimated_output", help_text="Of the tokens that can be swept.")
-    reclaimableLamports = AmountOutputField(source="reclaimable_lamports", help_text="Of the empty accounts.")
+    reclaimableLamports = AmountOutputField(source="empty.lamports", help_text="Of the listed empty accounts.")
 
 
 class DiscoveryOutputSerializer(serializers.Serializer[Any]):
@@ -112,9 +156,14 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
     output = DiscoveryOutputSerializer()
     reference = ReferenceSerializer()
     tokens = FoundTokenSerializer(many=True)
-    emptyAccounts = EmptyAccountSerializer(source="empty_accounts", many=True)
-    omittedAccounts = serializers.IntegerField(
-        source="omitted_accounts", help_text="How many more token accounts the wallet has, which were not read."
+    coverage = AccountCoverageSerializer(
+        source="page", help_text="What was looked at, in which order, and what was not."
+    )
+    emptyAccounts = EmptyAccountSerializer(
+        source="empty.listed", many=True, help_text="Those with most rent first, on the first page only."
+    )
+    emptyAccountsLeft = serializers.IntegerField(
+        source="empty.left", help_text="How many more empty accounts the wallet has."
     )
     retryAfterSeconds = serializers.IntegerField(
         source="retry_after_seconds",

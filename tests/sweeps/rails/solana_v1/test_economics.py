@@ -9,12 +9,11 @@ from dev.solana.faucet import LAMPORTS_PER_SOL
 from dev.solana.swap_api import answers
 from dev.solana.swap_api.orders import RefusedError
 from partners.models import Partner
-from sweepapi import networks
 from sweepapi.errors import TokensRefused, Uneconomic
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.protocol.request import TokenInput
-from sweeps.rails.solana_v1.discover.discovery import discover
 from tests.solana_cluster import SolanaCluster
+from tests.solana_discovery import look
 from tests.solana_swap_api import SwapMarket
 from tests.solana_user import DOLLAR, SolanaUser
 
@@ -308,8 +307,6 @@ def test_a_wallet_that_would_keep_less_than_its_rent_has_an_issue(
 def test_what_discovery_says_a_token_leaves_is_what_its_build_leaves(user: SolanaUser, cluster: SolanaCluster) -> None:
     cluster.faucet.create_account(user.key, cluster.usdc)
     mint = user.hold()
-    discovery = discover(networks.current(), network=cluster.network, wallet=str(user.key))
-    (found,) = (one for one in discovery.tokens if one.mint == str(mint))
+    (found,) = (one for one in look(user)["tokens"] if one["mint"] == str(mint))
     built = user.build({mint: 5 * DOLLAR})
-    assert found.economics is not None
-    assert str(found.economics.net_output) == built["tokens"][0]["netOutput"]
+    assert found["netOutput"] == built["tokens"][0]["netOutput"]

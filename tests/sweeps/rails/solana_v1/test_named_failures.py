@@ -12,11 +12,10 @@ from structlog.testing import capture_logs
 from dev.solana.swap_api.answers import instruction
 from dev.solana.swap_api.orders import Order, RefusedError
 from dev.solana.swap_api.server import Response
-from sweepapi import networks
 from sweepapi.errors import SwapUnavailable, SweepApiError, TokensRefused
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.models import Sweep
-from sweeps.rails.solana_v1.discover.discovery import discover
+from tests.solana_discovery import look, reasons
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
@@ -144,8 +143,7 @@ def test_a_fee_account_of_ours_that_the_swap_api_refuses_is_never_a_token_withou
         user.build(tokens, output_asset=asset)
     assert named(refused.value) == []
     assert [log["log_level"] for log in logs if log["event"] == "swap_api_refuses_our_terms"] == ["error"]
-    found = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), output_mint=asset)
-    assert {token.obstacle.code for token in found.tokens if token.obstacle} == {"not_quoted"}
+    assert set(reasons(look(user, output_asset=asset)).values()) == {(None, "not_quoted")}
     assert not Sweep.objects.exists()
 
 

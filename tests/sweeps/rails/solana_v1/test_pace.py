@@ -1,8 +1,6 @@
 """Builds and discoveries at the pace of the swap API: what is asked once is not asked again, and limits have words."""
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -12,31 +10,25 @@ from sweepapi import networks
 from sweepapi.errors import SwapUnavailable
 from sweepapi.networks import Networks
 from sweeps.rails.solana_v1.availability import measured
-from sweeps.rails.solana_v1.discover.discovery import discover
-from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
+from tests.solana_discovery import look
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
-
-
-def found(user: SolanaUser, **options: Any) -> dict[str, Any]:
-    one = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), **options)
-    answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(one).data))
-    return answer
 
 
 def available(user: SolanaUser) -> bool:
     return user.cluster.facts().name in measured.measure(networks.current(), None)
 
 
-@pytest.mark.parametrize(("slippage_bps", "asked"), [(50, 4), (60, 7)])  # a quote of SOL among them
+@pytest.mark.parametrize(("slippage_bps", "asked"), [(50, 5), (60, 8)])  # with a quote of SOL and the verified list
 def test_a_build_after_a_discovery_with_its_slippage_asks_nothing_twice(
-    user: SolanaUser, slippage_bps: int, asked: int
+    user: SolanaUser, change_networks: Callable[..., Networks], slippage_bps: int, asked: int
 ) -> None:
     sold = {user.hold(): 5 * DOLLAR for _ in range(3)}
+    change_networks(swap_api_requests_per_minute=60)
     limit = user.market.api.admit = PlanLimit()
 
-    answer = found(user, slippage_bps=slippage_bps)
+    answer = look(user, slippage_bps=slippage_bps)
     user.plan(sold, slippage_bps=50)
 
     assert answer["retryAfterSeconds"] is None
@@ -48,9 +40,9 @@ def test_a_discovery_names_what_the_limit_left_out_and_says_when_to_ask_again(
 ) -> None:
     for _ in range(5):
         user.hold()
-    change_networks(swap_api_requests_per_minute=8)  # half of them for discoveries, one of these for the price of SOL
+    change_networks(swap_api_requests_per_minute=10)  # half for discoveries: a list, the price of SOL, three tokens
 
-    answer = found(user)
+    answer = look(user)
 
     assert sorted(str(token["reason"]) for token in answer["tokens"]) == ["None"] * 3 + ["not_quoted"] * 2
     assert 50 <= answer["retryAfterSeconds"] <= 60

@@ -2,10 +2,9 @@
 
 import pytest
 
-from sweepapi import networks
 from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES
-from sweeps.rails.solana_v1.discover.discovery import discover
 from tests.solana_cluster import SolanaCluster
+from tests.solana_discovery import look
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +25,7 @@ def test_a_rent_that_changes_between_discovery_and_build_changes_what_is_paid_an
     sold = user.hold()
     for _ in range(2):
         cluster.faucet.create_account(user.key, user.market.create_token())
-    found = discover(networks.current(), network=cluster.network, wallet=str(user.key))
-    assert found.reclaimable_lamports == 2 * rent_of_token_account(before)
+    assert int(look(user)["totals"]["reclaimableLamports"]) == 2 * rent_of_token_account(before)
 
     cluster.set_rent(after)
     built = user.build({sold: 5 * DOLLAR})

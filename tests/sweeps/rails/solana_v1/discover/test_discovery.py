@@ -1,58 +1,29 @@
 """What a read a wallet on Solana finds: what can be swept, why the rest can't, and which rent can be reclaimed."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from solders.account import Account
 from solders.pubkey import Pubkey
-from solders.token.state import TokenAccount, TokenAccountState
 
 from dev.solana import extensions
 from dev.solana.swap_api.server import Response
-from sweepapi import networks
 from sweepapi.errors import ChainUnavailable, InvalidRequest
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
-from sweeps.rails.solana_v1.discover.discovery import MAX_ACCOUNTS, MAX_QUOTES, discover
-from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
+from sweeps.rails.solana_v1.discover.ranking import PAGE_ACCOUNTS
 from tests.solana_cluster import SolanaCluster
+from tests.solana_discovery import look, put_accounts, reasons
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
 
-RENT = 2_039_280
-
-
-def look(user: SolanaUser, **options: Any) -> dict[str, Any]:
-    """Return what discovery answers about the user's wallet, as JSON."""
-    found = discover(networks.current(), network=user.cluster.network, wallet=str(user.key), **options)
-    answer: dict[str, Any] = json.loads(json.dumps(DiscoverySerializer(found).data))
-    return answer
-
-
-def reasons(answer: dict[str, Any]) -> dict[str, tuple[bool | None, str | None]]:
-    return {token["mint"]: (token["routable"], token["reason"]) for token in answer["tokens"]}
-
-
-def put_accounts(cluster: SolanaCluster, owner: Pubkey, count: int, *, amount: int = 5) -> None:
-    """Write associated accounts of made-up mints, without the transactions that would create them."""
-    mint = cluster.bank.account(cluster.usdc)
-    assert mint is not None
-    for _ in range(count):
-        key = Pubkey.new_unique()
-        cluster.bank.set_account(key, mint)
-        held = TokenAccount(key, owner, amount, None, TokenAccountState.Initialized, None, 0, None)
-        at = cluster.faucet.associated_account(owner, key)
-        cluster.bank.set_account(at, Account(RENT, bytes(held), TOKEN))
-
-
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
-def test_two_hundred_accounts_take_two_requests_to_the_cluster(
+def test_two_hundred_accounts_take_four_requests_to_the_cluster(
     user: SolanaUser, cluster: SolanaCluster, round_trips: list[list[str]]
 ) -> None:
     put_accounts(cluster, user.key, 120)
@@ -62,29 +33,24 @@ def test_two_hundred_accounts_take_two_requests_to_the_cluster(
 
     answer = look(user)
 
-    assert (len(answer["tokens"]), len(answer["emptyAccounts"])) == (140, 60)
+    assert (len(answer["tokens"]), len(answer["emptyAccounts"])) == (PAGE_ACCOUNTS, 60)
     assert [sorted(set(trip)) for trip in round_trips] == [
-        ["getEpochInfo", "getGenesisHash", "getRecentPrioritizationFees", "getTokenAccountsByOwner"],
+        [
+            "getEpochInfo",
+            "getGenesisHash",
+            "getMinimumBalanceForRentExemption",
+            "getRecentPrioritizationFees",
+            "getTokenAccountsByOwner",
+        ],
         ["getMultipleAccounts"],
+        [
+            "getEpochInfo",
+            "getLatestBlockhash",
+            "getRecentPerformanceSamples",
+            "getRecentPrioritizationFees",
+        ],
+        ["getMultipleAccounts", "simulateTransaction"],
     ]
-
-
-def test_only_so_many_tokens_are_quoted(user: SolanaUser, cluster: SolanaCluster) -> None:
-    put_accounts(cluster, user.key, MAX_QUOTES + 6)
-
-    found = reasons(look(user))
-
-    assert sum(reason == (None, "not_quoted") for reason in found.values()) == 6
-    assert sum(reason == (False, "no_route") for reason in found.values()) == MAX_QUOTES
-
-
-def test_only_so_many_accounts_are_checked(user: SolanaUser, cluster: SolanaCluster) -> None:
-    put_accounts(cluster, user.key, MAX_ACCOUNTS + 3, amount=0)
-
-    answer = look(user)
-
-    assert len(answer["emptyAccounts"]) == MAX_ACCOUNTS
-    assert answer["omittedAccounts"] == 3
 
 
 # --- tokens -----------------------------------------------------------------------------------------------------------
@@ -124,7 +90,7 @@ def test_a_token_is_shown_with_its_facts_and_what_it_would_become(user: SolanaUs
 def test_another_output_can_be_asked_for(user: SolanaUser) -> None:
     user.hold(150 * DOLLAR)
 
-    answer = look(user, output_mint=str(WRAPPED_SOL))
+    answer = look(user, output_asset=str(WRAPPED_SOL))
 
     assert answer["output"]["symbol"] == "SOL"
     assert answer["totals"]["estimatedOutput"] == "992500000"
@@ -193,7 +159,7 @@ def test_what_does_not_pay_its_transaction_is_uneconomic_unless_the_rent_of_its_
         withheld = b"\x02\0\x08\0" + (1).to_bytes(8, "little")
         cluster.bank.set_account(account, Account(found.lamports, found.data[:165] + b"\x02" + withheld, found.owner))
 
-    answer = look(user, output_mint=str(WRAPPED_SOL))
+    answer = look(user, output_asset=str(WRAPPED_SOL))
 
     assert reasons(answer) == {
         str(dust): (False, "uneconomic"),
@@ -224,7 +190,7 @@ def test_empty_accounts_are_listed_with_the_rent_that_the_cluster_says(
 def test_an_empty_wallet_is_an_empty_answer(user: SolanaUser) -> None:
     answer = look(user)
 
-    assert (answer["tokens"], answer["emptyAccounts"], answer["omittedAccounts"]) == ([], [], 0)
+    assert (answer["tokens"], answer["emptyAccounts"], answer["emptyAccountsLeft"]) == ([], [], 0)
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -270,5 +236,5 @@ def test_a_cluster_that_does_not_answer_is_unavailable(
 
 def test_another_output_than_the_configured_ones_is_refused(user: SolanaUser) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        look(user, output_mint=str(user.hold()))
+        look(user, output_asset=str(user.hold()))
     assert [(detail.field, detail.code) for detail in caught.value.details] == [("outputMint", "unsupported")]
