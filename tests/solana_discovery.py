@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from solders.account import Account
 from solders.pubkey import Pubkey
-from solders.token.state import TokenAccount, TokenAccountState
 
+from dev.solana import spam
 from sweepapi import networks
 from sweepapi.api.input.pagination import Scope
 from sweepapi.modes import Mode
-from sweepapi.solana.encoding.addresses import TOKEN
 from sweeps.protocol.request import HoldingsRequest
 from sweeps.rails.solana_v1.discover.discovery import discover
 from sweeps.rails.solana_v1.serializers.discovery import DiscoverySerializer
-from tests.solana_cluster import SolanaCluster
 from tests.solana_user import DOLLAR, SolanaUser
 
-RENT = 2_039_280
 SCOPE = Scope("wallet accounts", UUID(int=1), Mode.TEST, {})
 
 
@@ -51,17 +47,9 @@ def mints_of(answer: Mapping[str, Any]) -> list[str]:
     return [token["mint"] for token in answer["tokens"]]
 
 
-def put_accounts(cluster: SolanaCluster, owner: Pubkey, count: int, *, amount: int = 5) -> list[Pubkey]:
-    """Write accounts of made-up mints, without the transactions that would create them; returns the mints."""
-    mint = cluster.bank.account(cluster.usdc)
-    assert mint is not None
-    made_up = [Pubkey.new_unique() for _ in range(count)]
-    for key in made_up:
-        cluster.bank.set_account(key, mint)
-        held = TokenAccount(key, owner, amount, None, TokenAccountState.Initialized, None, 0, None)
-        at = cluster.faucet.associated_account(owner, key)
-        cluster.bank.set_account(at, Account(RENT, bytes(held), TOKEN))
-    return made_up
+def put_accounts(user: SolanaUser, count: int, *, amount: int = 5) -> list[Pubkey]:
+    """Write associated accounts of made-up mints into a wallet; returns the mints."""
+    return spam.put_accounts(user.cluster.faucet, user.key, count, like=user.cluster.usdc, amount=amount)
 
 
 @dataclass(frozen=True)
@@ -72,9 +60,11 @@ class SpammedWallet:
     unverified: Sequence[str]  # with a price
 
     @classmethod
-    def of(cls, user: SolanaUser, *, verified: int = 15, unverified: int = 5, spam: int = 5_000) -> "SpammedWallet":
+    def of(
+        cls, user: SolanaUser, *, verified: int = 15, unverified: int = 5, spam_accounts: int = 5_000
+    ) -> "SpammedWallet":
         """Give a user these numbers of tokens."""
         real = [user.hold((number + 1) * DOLLAR) for number in range(verified + unverified)]
         user.market.verified.update(real[:verified])
-        put_accounts(user.cluster, user.key, spam)
+        put_accounts(user, spam_accounts)
         return cls([str(mint) for mint in real[:verified]], [str(mint) for mint in real[verified:]])

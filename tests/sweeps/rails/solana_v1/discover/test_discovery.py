@@ -13,6 +13,7 @@ from sweepapi.errors import ChainUnavailable, InvalidRequest
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.swap_api import verified_list
 from sweeps.rails.solana_v1.discover.ranking import PAGE_ACCOUNTS
 from tests.solana_cluster import SolanaCluster
 from tests.solana_discovery import look, put_accounts, reasons
@@ -23,11 +24,9 @@ pytestmark = pytest.mark.django_db
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
-def test_two_hundred_accounts_take_four_requests_to_the_cluster(
-    user: SolanaUser, cluster: SolanaCluster, round_trips: list[list[str]]
-) -> None:
-    put_accounts(cluster, user.key, 120)
-    put_accounts(cluster, user.key, 60, amount=0)
+def test_two_hundred_accounts_take_four_requests_to_the_cluster(user: SolanaUser, round_trips: list[list[str]]) -> None:
+    put_accounts(user, 120)
+    put_accounts(user, 60, amount=0)
     for _ in range(20):
         user.hold()
 
@@ -203,8 +202,8 @@ def test_a_swap_api_that_fails_leaves_tokens_unquoted(user: SolanaUser) -> None:
     assert reasons(look(user)) == {str(mint): (None, "not_quoted")}
 
 
-def test_a_quote_that_fails_costs_only_those_asked_for_with_it(user: SolanaUser, cluster: SolanaCluster) -> None:
-    put_accounts(cluster, user.key, 7)
+def test_a_quote_that_fails_costs_only_those_asked_for_with_it(user: SolanaUser) -> None:
+    put_accounts(user, 7)
     for _ in range(3):
         user.hold()
 
@@ -219,8 +218,11 @@ def test_a_quote_that_fails_costs_only_those_asked_for_with_it(user: SolanaUser,
     assert len(found) - found.count((None, "not_quoted")) >= 2
 
 
-def test_a_slow_swap_api_bounds_the_time_of_a_check(user: SolanaUser, change_networks: Callable[..., Networks]) -> None:
+def test_a_slow_swap_api_bounds_the_time_of_a_check(
+    user: SolanaUser, change_networks: Callable[..., Networks], monkeypatch: pytest.MonkeyPatch
+) -> None:
     mint = user.hold()
+    monkeypatch.setattr(verified_list, "MAX_SECONDS", 1.0)
     change_networks(rpc_timeout_seconds=1.0)
     with user.market.api.hung():
         assert reasons(look(user)) == {str(mint): (None, "not_quoted")}

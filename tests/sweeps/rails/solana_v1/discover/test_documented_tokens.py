@@ -30,7 +30,7 @@ def crowded(user: SolanaUser, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(ranking, "PAGE_ACCOUNTS", 4)
     held = [user.hold((number + 1) * DOLLAR) for number in range(4)]
     user.market.verified.update(held[:2])
-    put_accounts(user.cluster, user.key, 3)
+    put_accounts(user, 3)
     return [str(mint) for mint in held]
 
 

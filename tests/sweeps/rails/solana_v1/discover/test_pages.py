@@ -24,7 +24,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_account_is_on_one_page(user: SolanaUser) -> None:
-    held = put_accounts(user.cluster, user.key, 9)
+    held = put_accounts(user, 9)
 
     found = list(pages(user))
 
@@ -35,12 +35,12 @@ def test_every_account_is_on_one_page(user: SolanaUser) -> None:
 
 
 def test_what_arrives_between_pages_is_on_a_later_one_and_what_goes_hides_nothing(user: SolanaUser) -> None:
-    held = put_accounts(user.cluster, user.key, 9)
+    held = put_accounts(user, 9)
     first = look(user)
     gone = str(next(mint for mint in held if str(mint) not in mints_of(first)))
     for mint in (gone, mints_of(first)[0]):  # one of a later page, and one that was shown
         close_account(user, mint)
-    arrived = [str(mint) for mint in put_accounts(user.cluster, user.key, 6)]
+    arrived = [str(mint) for mint in put_accounts(user, 6)]
 
     later = list(pages_after(user, first))
 
@@ -49,7 +49,7 @@ def test_what_arrives_between_pages_is_on_a_later_one_and_what_goes_hides_nothin
 
 
 def test_an_order_that_changes_between_pages_skips_and_repeats_nothing(user: SolanaUser) -> None:
-    held = put_accounts(user.cluster, user.key, 9)
+    held = put_accounts(user, 9)
     first = look(user)
     user.market.verified.update(held)
 
@@ -60,9 +60,9 @@ def test_an_order_that_changes_between_pages_skips_and_repeats_nothing(user: Sol
 
 
 def test_a_token_that_was_named_is_on_the_next_page(user: SolanaUser) -> None:
-    put_accounts(user.cluster, user.key, 12)
+    put_accounts(user, 12)
     first = look(user)
-    (arrived,) = put_accounts(user.cluster, user.key, 1)
+    (arrived,) = put_accounts(user, 1)
 
     second = look(user, cursor=first["coverage"]["nextCursor"], candidates=[str(arrived)])
 
@@ -70,14 +70,14 @@ def test_a_token_that_was_named_is_on_the_next_page(user: SolanaUser) -> None:
 
 
 def test_rents_are_promised_once(user: SolanaUser) -> None:
-    put_accounts(user.cluster, user.key, 5)
-    put_accounts(user.cluster, user.key, 2, amount=0)
+    put_accounts(user, 5)
+    put_accounts(user, 2, amount=0)
 
     assert [len(page["emptyAccounts"]) for page in pages(user)] == [2, 0]
 
 
 def test_a_cursor_of_another_wallet_or_output_or_that_was_changed_is_refused(api: Client, user: SolanaUser) -> None:
-    put_accounts(user.cluster, user.key, 5)
+    put_accounts(user, 5)
     body = {"wallet": str(user.key)}
     cursor = post(api, body)["data"]["coverage"]["nextCursor"]
     other = str(user.cluster.create_wallet().pubkey())
@@ -94,7 +94,7 @@ def test_a_cursor_of_another_wallet_or_output_or_that_was_changed_is_refused(api
 
 
 def test_no_more_tokens_can_be_named_than_a_page_has_room_for(api: Client, user: SolanaUser) -> None:
-    named = [str(mint) for mint in put_accounts(user.cluster, user.key, 51)]
+    named = [str(mint) for mint in put_accounts(user, 51)]
     details = post(api, {"wallet": str(user.key), "candidates": named})["error"]["details"]
     assert [(one["field"], one["code"]) for one in details] == [("candidates", "too_long")]
     assert len(named) - 1 <= PAGE_ACCOUNTS
