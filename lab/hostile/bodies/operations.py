@@ -65,6 +65,10 @@ def _discover() -> dict[str, Any]:
     }
 
 
+def _solana_discover() -> dict[str, Any]:
+    return {"wallet": _KEY, "outputMint": _KEY, "slippageBps": 100, "candidates": [_KEY] * 50, "cursor": "A" * 220_000}
+
+
 def _solana_build() -> dict[str, Any]:
     tokens = [{"mint": _KEY, "amount": "9" * 19, "symbol": "x" * 64, "decimals": 6} for _ in range(MAX_TOKENS)]
     body = {"wallet": _KEY, "tokens": tokens, "outputMint": _KEY, "slippageBps": 100}
@@ -108,7 +112,7 @@ def operations() -> list[Operation]:
         post(name="cancelSweep", path=f"/v2/sweep/status/{_ID}/cancel", largest={"onChain": True}),
         post(name="finalizeSweep", path=f"/v2/sweep/status/{_ID}/finalize", largest=_finalize()),
         post(name="confirmSweep", path=f"/v2/sweep/status/{_ID}/confirm", largest=_confirm()),
-        post(name="discoverSolanaTokens", path="/v1/sweep/discover", largest={"wallet": _KEY, "outputMint": _KEY}),
+        post(name="discoverSolanaTokens", path="/v1/sweep/discover", largest=_solana_discover()),
         post(name="buildSolanaSweep", path="/v1/sweep/build", largest=_solana_build()),
         post(name="createWebhook", path="/v2/webhooks", largest=endpoint),
         Operation("updateWebhook", "PATCH", f"/v2/webhooks/{_ID}", {**endpoint, "enabled": True}),

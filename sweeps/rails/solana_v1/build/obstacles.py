@@ -40,6 +40,8 @@ NOT_SIMULATED = Obstacle(
 )
 CANNOT_PAY = "The wallet can't pay the fees and the rent of new accounts."
 WALLET_CANNOT_PAY = Obstacle(INSUFFICIENT_BALANCE, CANNOT_PAY)
+CODES = sorted(one.code for one in list(globals().values()) if isinstance(one, Obstacle))
+
 # Of these it was not found out whether they can be swept.
 NOT_FOUND_OUT = (NOT_QUOTED, NOT_SIMULATED, WALLET_CANNOT_PAY)
 

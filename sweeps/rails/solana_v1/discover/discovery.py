@@ -31,15 +31,15 @@ def discover(registry: Networks, *, partner: Partner, request: HoldingsRequest) 
     """
     cluster = registry.cluster(request.network)
     output = output_of(cluster, request.output_asset or cluster.output_tokens[0].mint)
-    fees = FeeTerms.of_today(partner, registry.fee_wallet)
     try:
-        return _discover(registry, request, output, fees)
+        return _discover(registry, partner, request, output)
     except ChainUnavailableError as error:
         raise ChainUnavailable(retry_after_seconds=5) from error
 
 
-def _discover(registry: Networks, request: HoldingsRequest, output: OutputToken, fees: FeeTerms) -> SolanaDiscovery:
+def _discover(registry: Networks, partner: Partner, request: HoldingsRequest, output: OutputToken) -> SolanaDiscovery:
     cluster, pool = registry.cluster(request.network), registry.pool(request.network)
+    fees = FeeTerms.of_today(partner, registry.fee_wallet)
     accounts = read_accounts(pool, public_key(request.wallet))
     page = page_of(registry, accounts.with_balance, frozenset(map(public_key, request.candidates)), request.place)
     facts = read_facts_of(pool, accounts, page.holdings, public_key(output.mint), registry.fee_wallet)
@@ -50,7 +50,8 @@ def _discover(registry: Networks, request: HoldingsRequest, output: OutputToken,
         output_asset=output.mint,
         slippage_bps=request.slippage_bps,
     )
-    sales = PageSeller(registry, cluster, terms, facts, fees, accounts.recent_prices).sales(page.holdings)
+    seller = PageSeller(registry, partner, cluster, output, terms, facts, fees, accounts.recent_prices)
+    sales = seller.sales(page.holdings)
     is_first = request.place is None
     return SolanaDiscovery(
         cluster=cluster,
@@ -60,6 +61,7 @@ def _discover(registry: Networks, request: HoldingsRequest, output: OutputToken,
         tokens=[_found(holding, facts, sales.appraisals[holding.key]) for holding in page.holdings],
         empty=empty_accounts(accounts.holdings.values(), output.mint) if is_first else EmptyAccounts(),
         page=page,
+        best_basket=sales.basket,
         retry_after_seconds=sales.retry_after_seconds,
     )
 

@@ -8,6 +8,7 @@ from sweepapi.solana.worth.economics import LegEconomics
 from sweepapi.worth.summary import Reference
 from sweeps.protocol.verdicts import SELLABLE, Exclusion, ExplainedVerdict, TokenVerdict, taxed
 from sweeps.rails.solana_v1.build.obstacles import NOT_FOUND_OUT, PRICE_IMPACT, Obstacle, verdict_on
+from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.ranking import AccountPage
 from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccounts
 
@@ -73,6 +74,7 @@ class SolanaDiscovery:
     tokens: Sequence[FoundTokenAccount]
     empty: EmptyAccounts
     page: AccountPage
+    best_basket: SolanaBasket
     retry_after_seconds: int | None  # until the swap API quotes more; None if it quoted what it was asked for
 
     @property

@@ -8,27 +8,29 @@ from itertools import zip_longest
 import structlog
 from solders.pubkey import Pubkey
 
+from partners.models import Partner
 from sweepapi.errors import BuildDisabled
 from sweepapi.networks import Networks
-from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, QuoteRequest, RateLimitedError, SwapApi, SwapApiError
 from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
 from sweepapi.worth.left_out import costs_more
-from sweeps.protocol.rail import FeeTerms
+from sweeps.protocol.rail import FeeTerms, OutputAsset
 from sweeps.protocol.refusing import most_impact_bps
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build import obstacles
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.closings import emptied
-from sweeps.rails.solana_v1.build.composing import problem_of
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.quoting import quoted_tokens, refuse_if_ours
 from sweeps.rails.solana_v1.build.refusals import Sellable, usable_output
 from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
+from sweeps.rails.solana_v1.discover.basket import ProvenSale, SolanaBasket, best_basket
 from sweeps.rails.solana_v1.discover.trying import try_sales
 
 log = structlog.get_logger(__name__)
@@ -45,6 +47,7 @@ class Appraisal:
 
     obstacle: Obstacle | None = None
     token: SolanaToken | None = None  # with its quote and what it brings; None if it was not quoted
+    sale: ProvenSale | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class WalletSales:
     appraisals: Mapping[Pubkey, Appraisal]
     rates: CoinRates
     retry_after_seconds: int | None  # until the swap API quotes more; None if it quoted what it was asked for
+    basket: SolanaBasket
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ class PageSeller:
     """Quotes and tries to sell the accounts of one page."""
 
     registry: Networks
+    partner: Partner
     cluster: Cluster
+    output: OutputToken
     request: BuildRequest  # for the terms of the sales
     facts: ClusterFacts
     fees: FeeTerms
@@ -79,10 +85,13 @@ class PageSeller:
         answers = [] if assembly is None else self._answers(assembly, sellable)
         rates = CoinRates.of(self.registry.coin_prices, self.request.output_asset, self.cluster.reference_token)
         found |= {one.holding.key: _unquoted(answer) for one, answer in zip_longest(sellable, answers)}
+        basket = SolanaBasket()
         if assembly is not None:
             quoted = quoted_tokens(sellable[: len(answers)], answers, self.facts, rates, self.fees)
-            found |= self._appraised(assembly, [self._estimated(token, rates) for token in quoted], rates)
-        return WalletSales(found, rates, _retry_after_seconds(answers))
+            tokens = [self._estimated(token, rates) for token in quoted]
+            appraised, basket = self._appraised(assembly, tokens, rates)
+            found |= appraised
+        return WalletSales(found, rates, _retry_after_seconds(answers), basket)
 
     def _assembly(self) -> Assembly | None:
         """Return what makes transactions; None, with an alarm, while the account that is paid the fee can't be."""
@@ -127,20 +136,29 @@ class PageSeller:
 
     def _appraised(
         self, assembly: Assembly, tokens: Sequence[SolanaToken], rates: CoinRates
-    ) -> dict[Pubkey, Appraisal]:
+    ) -> tuple[dict[Pubkey, Appraisal], SolanaBasket]:
         """Return what becomes of quoted tokens: the best of those that are worth it are simulated."""
         found = {token.holding.key: Appraisal(self._obstacle_of_quote(token), token) for token in tokens}
         worthy = [token for token in tokens if found[token.holding.key].obstacle is None]
         best = sorted(worthy, key=_brings, reverse=True)[:MAX_TRIED]
-        outcomes = try_sales(assembly, self.registry.pool(self.cluster.network), best)
+        tried = try_sales(assembly, self.registry.pool(self.cluster.network), best)
         for token in worthy:
-            outcome = outcomes.get(token.holding.key, obstacles.NOT_SIMULATED)
+            outcome = tried.outcomes.get(token.holding.key, obstacles.NOT_SIMULATED)
             if isinstance(outcome, Obstacle):
                 found[token.holding.key] = Appraisal(outcome, token)
             else:
                 proven = token.costing(outcome, rates, self.fees)
-                found[token.holding.key] = Appraisal(_obstacle_of_worth(proven), proven)
-        return found
+                found[token.holding.key] = Appraisal(_obstacle_of_worth(proven), proven, ProvenSale(proven, outcome))
+        good = [one.sale for one in found.values() if one.sale is not None and one.obstacle is None]
+        return found, self._basket(assembly, tried.market, good, rates)
+
+    def _basket(
+        self, assembly: Assembly, market: ClusterMarket | None, sales: Sequence[ProvenSale], rates: CoinRates
+    ) -> SolanaBasket:
+        if market is None:
+            return SolanaBasket()
+        output = OutputAsset(self.output.mint, self.output.symbol, self.output.decimals)
+        return best_basket(sales, partner=self.partner, assembly=assembly, market=market, output=output, rates=rates)
 
     def _obstacle_of_quote(self, token: SolanaToken) -> Obstacle | None:
         if problem_of(token, self.facts, self.cluster, self.fees) is not None:

@@ -1,6 +1,7 @@
 """Simulates the best sales of a wallet, each alone, and says in a build's words why one fails."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import structlog
 from solders.pubkey import Pubkey
@@ -28,13 +29,21 @@ log = structlog.get_logger(__name__)
 Outcome = SolanaTransaction | Obstacle
 
 
-def try_sales(assembly: Assembly, pool: ProviderPool, tokens: Sequence[SolanaToken]) -> dict[Pubkey, Outcome]:
-    """Return the transaction that was proven to sell each token, or what keeps it from being sold, by account."""
+@dataclass(frozen=True)
+class TriedSales:
+    """What became of each sale, by account: the transaction that was proven, or what keeps it from being made."""
+
+    outcomes: Mapping[Pubkey, Outcome]
+    market: ClusterMarket | None = None  # in which they were tried; None if none was
+
+
+def try_sales(assembly: Assembly, pool: ProviderPool, tokens: Sequence[SolanaToken]) -> TriedSales:
+    """Simulate the sale of each token."""
     accounts = [token.holding.key for token in tokens]
     if not tokens:
-        return {}
+        return TriedSales({})
     if assembly.facts.lamports < needed_lamports(assembly.facts):
-        return dict.fromkeys(accounts, WALLET_CANNOT_PAY)
+        return TriedSales(dict.fromkeys(accounts, WALLET_CANNOT_PAY))
     try:
         market = read_market(pool, tokens)
         composed = {token.holding.key: _composed(assembly, tokens, at, market) for at, token in enumerate(tokens)}
@@ -42,8 +51,8 @@ def try_sales(assembly: Assembly, pool: ProviderPool, tokens: Sequence[SolanaTok
         proven = _proven(assembly, pool, packed, tokens, market)
     except ChainUnavailableError as error:
         log.warning("sales_not_simulated", wallet=assembly.request.wallet, reason=str(error))
-        return dict.fromkeys(accounts, NOT_SIMULATED)
-    return {key: proven[key] if isinstance(one, Packed) else one for key, one in composed.items()}
+        return TriedSales(dict.fromkeys(accounts, NOT_SIMULATED))
+    return TriedSales({key: proven[key] if isinstance(one, Packed) else one for key, one in composed.items()}, market)
 
 
 def _composed(

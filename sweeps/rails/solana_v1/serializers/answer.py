@@ -16,8 +16,8 @@ from sweeps.protocol.rail import Offered
 from sweeps.protocol.value_warnings import value_warnings
 from sweeps.rails.solana_v1.build.consistency import require_consistency
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
+from sweeps.rails.solana_v1.build.obstacles import CODES
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
-from sweeps.rails.solana_v1.serializers.discovery import REASONS
 from sweeps.serializers.answer import (
     SECONDS_LEFT,
     WARNING_CODES,
@@ -36,7 +36,7 @@ from sweeps.serializers.worth import (
 )
 
 LEFT_OUT_REASONS = sorted(
-    {*REASONS, "insufficient_balance", "output_too_small", "too_large", "uneconomic"} - {"is_output"}
+    {*CODES, "insufficient_balance", "output_too_small", "too_large", "uneconomic"} - {"is_output", "not_simulated"}
 )
 
 

@@ -11,13 +11,13 @@ from sweepapi.api.openapi.schema import example
 from sweepapi.solana.swap_api.verified_list import ListState
 from sweepapi.worth.left_out import SIMULATION_FAILED
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
-from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1.build.obstacles import CODES
+from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.found import FoundTokenAccount, SolanaDiscovery
 from sweeps.rails.solana_v1.discover.ranking import AccountPage, PriceState
 from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccount
+from sweeps.rails.solana_v1.serializers.answer import SolanaEconomicsSerializer
 from sweeps.serializers.worth import ReferenceSerializer, SignedAmountResponseField
-
-REASONS = sorted(one.code for one in vars(obstacles).values() if isinstance(one, obstacles.Obstacle))
 
 
 class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
@@ -38,7 +38,7 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
         help_text="Whether it can be swept: true if a simulation sold it. Null: not found out, as `reason` says.",
     )
     reason = OpenEnumField(
-        values=[*REASONS, SIMULATION_FAILED, "transfer_fee"],
+        values=[*CODES, SIMULATION_FAILED, "transfer_fee"],
         allow_null=True,
         help_text="Why it can't be swept, or why that was not found out; `transfer_fee` if it can be, and keeps a part "
         "of transfers. New values may be added.",
@@ -128,6 +128,27 @@ class AccountCoverageSerializer(serializers.Serializer[AccountPage]):
         return cursor
 
 
+class SolanaBasketTokenSerializer(serializers.Serializer[Any]):
+    """A token of the basket, as a build takes it."""
+
+    mint = serializers.CharField(source="asset")
+    amount = AmountOutputField()
+
+
+class SolanaBasketSerializer(serializers.Serializer[SolanaBasket]):
+    """The tokens of this page that are worth sweeping together, of those whose sales a simulation proved."""
+
+    tokens = SolanaBasketTokenSerializer(
+        many=True, help_text="The best first; empty if nothing leaves more than it costs."
+    )
+    expectedOutput = AmountOutputField(source="expected_output", help_text="Before the fee, as simulated.")
+    economics = SolanaEconomicsSerializer(
+        allow_null=True,
+        help_text="Those of a sweep that sells each token in a transaction of its own; a build puts several into one, "
+        "and then fees are less. Null without tokens.",
+    )
+
+
 class DiscoveryTotalsSerializer(serializers.Serializer[SolanaDiscovery]):
     """The sums."""
 
@@ -172,3 +193,4 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
         "`not_quoted`: the swap API takes so many requests a minute. Null: it took all.",
     )
     totals = DiscoveryTotalsSerializer(source="*")
+    bestBasket = SolanaBasketSerializer(source="best_basket")

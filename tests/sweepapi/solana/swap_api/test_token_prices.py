@@ -113,12 +113,12 @@ def test_a_price_without_a_field_is_none(name: str) -> None:
 
 
 @pytest.mark.parametrize("price", [None, 1.5, "1.5", [], [PRICE]])
-def test_what_is_no_price_is_none(price: Any) -> None:
+def test_anything_but_a_price_is_none(price: Any) -> None:
     assert prices_in(json.dumps({str(MINT): price, "?": PRICE}).encode(), [MINT]) == {MINT: None}
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"[" * 40])
-def test_what_is_no_object_is_an_error(body: bytes) -> None:
+def test_anything_but_an_object_is_an_error(body: bytes) -> None:
     with pytest.raises(SwapApiError):
         prices_in(body, [MINT])
 

@@ -149,6 +149,6 @@ def test_a_token_is_listed_unless_it_is_said_not_to_be_verified(is_verified: Any
 
 
 @pytest.mark.parametrize("body", [b"", b"null", b"7", b"[" * 40, b"[" + b"1," * 50_000 + b"1]"])
-def test_what_is_no_list_is_an_error(body: bytes) -> None:
+def test_anything_but_a_list_of_some_length_is_an_error(body: bytes) -> None:
     with pytest.raises(SwapApiError):
         verified_mints(body)
