@@ -66,7 +66,7 @@ def _discover() -> dict[str, Any]:
 
 
 def _solana_discover() -> dict[str, Any]:
-    return {"wallet": _KEY, "outputMint": _KEY, "slippageBps": 100, "candidates": [_KEY] * 50, "cursor": "A" * 220_000}
+    return {"wallet": _KEY, "outputMint": _KEY, "slippageBps": 100, "candidates": [_KEY] * 50}
 
 
 def _solana_build() -> dict[str, Any]:
