@@ -74,14 +74,20 @@ class Packed:
 
 
 def pack(
-    output: Output, legs: Sequence[SwapLeg], *, extra_closings: Sequence[Instruction], apart: Collection[int] = ()
+    output: Output,
+    legs: Sequence[SwapLeg],
+    *,
+    extra_closings: Sequence[Instruction],
+    apart: Collection[int] = (),
+    existing: Collection[Pubkey] = (),
 ) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
     Each leg at one of the positions ``apart`` is alone in its transaction. Those of ``extra_closings`` that would need
-    another transaction are left out. Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account
-    can hold.
+    another transaction are left out. Accounts that are ``existing`` are not created, unless the sweep closes them.
+    Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
+    legs = _without_needless_creations(output, legs, existing)
     packed = _fewest(_Composer(output, legs), len(legs), apart)
     if output.is_unwrapped and output.held and len(packed) > 1:
         # The first one to land unwraps what the account held, whichever that is.
@@ -184,6 +190,28 @@ def _add_where_it_fits(packed: list[Packed], closing: Instruction) -> None:
             return
 
 
+def _without_needless_creations(output: Output, legs: Sequence[SwapLeg], existing: Collection[Pubkey]) -> list[SwapLeg]:
+    """Leave out what would create an account that exists, unless a transaction of these legs closes it."""
+    closings = [instruction for leg in legs for instruction in (*leg.instructions, leg.cleanup, leg.closing)]
+    closings += [output.unwrapping] if output.is_unwrapped else []
+    closed = {one.accounts[0].pubkey for one in closings if one is not None and _closes(one)}
+    kept = set(existing) - closed
+    return [
+        replace(leg, instructions=tuple(one for one in leg.instructions if _created_by(one) not in kept))
+        for leg in legs
+    ]
+
+
+def _closes(instruction: Instruction) -> bool:
+    return instruction.program_id in TOKEN_PROGRAMS and instruction.data == _CLOSE_ACCOUNT
+
+
+def _created_by(instruction: Instruction) -> Pubkey | None:
+    """Return the associated account that an instruction creates if there is none; None if it does something else."""
+    is_creation = instruction.program_id == ASSOCIATED_TOKEN and instruction.data == _CREATE_IDEMPOTENT
+    return instruction.accounts[1].pubkey if is_creation else None
+
+
 def _distinct(instructions: Iterable[Instruction]) -> list[Instruction]:
     found: list[Instruction] = []
     for instruction in instructions:
@@ -197,12 +225,12 @@ def _without_repeated_creations(instructions: Iterable[Instruction]) -> list[Ins
     kept: list[Instruction] = []
     created: dict[Pubkey, Instruction] = {}
     for instruction in instructions:
-        if instruction.program_id == ASSOCIATED_TOKEN and instruction.data == _CREATE_IDEMPOTENT:
-            account = instruction.accounts[1].pubkey
+        account = _created_by(instruction)
+        if account is not None:
             if created.get(account) == instruction:
                 continue
             created[account] = instruction
-        elif instruction.program_id in TOKEN_PROGRAMS and instruction.data == _CLOSE_ACCOUNT:
+        elif _closes(instruction):
             created.pop(instruction.accounts[0].pubkey, None)
         kept.append(instruction)
     return kept

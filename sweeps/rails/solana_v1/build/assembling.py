@@ -44,12 +44,12 @@ class Assembly:
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
         extra = extra_closings(tokens, self.facts) if closes_accounts else []
-        return pack(self._output, legs, extra_closings=extra, apart=apart)
+        return pack(self._output, legs, extra_closings=extra, apart=apart, existing=self.facts.existing)
 
     def alone(self, tokens: Sequence[SolanaToken], position: int, market: ClusterMarket) -> Packed:
         """Return a transaction that sells one of these tokens."""
         legs = legs_of([tokens[position]], market, closes_accounts=self.request.close_empty_accounts)
-        (packed,) = pack(self._output, legs, extra_closings=[])
+        (packed,) = pack(self._output, legs, extra_closings=[], existing=self.facts.existing)
         return replace(packed, legs=(position,))
 
     def proven(

@@ -38,6 +38,11 @@ class ClusterFacts:
         """What the wallet holds."""
         return 0 if self.account is None else self.account.lamports
 
+    @property
+    def existing(self) -> set[Pubkey]:
+        """The token accounts of the wallet, and those that are paid the fee."""
+        return {*self.holdings, *(key for key, account in self.fee_accounts.items() if account is not None)}
+
     def associated(self, key: Pubkey) -> Holding | None:
         """Return the wallet's associated token account of a mint."""
         found = self.mints[key]

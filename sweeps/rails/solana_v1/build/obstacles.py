@@ -34,7 +34,7 @@ NOT_QUOTED = Obstacle(
     "It was not quoted: there are too many tokens, or the swap API did not answer in time, or takes more "
     "requests only later.",
 )
-TOO_LARGE = Obstacle("too_large", "The swap of this amount does not fit into a transaction.")
+TOO_LARGE = Obstacle("too_large", "No route of this amount fits into a transaction.")
 NOT_SIMULATED = Obstacle(
     "not_simulated", "It was quoted, and its sale was not simulated: only the best ones are, and a build tries all."
 )

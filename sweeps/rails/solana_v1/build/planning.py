@@ -2,12 +2,14 @@
 
 Three HTTP requests to the cluster, however many tokens (``facts``, ``composing``, ``proving``), and one to the swap API
 for each token, and sometimes one for SOL. A fourth one to the cluster if tokens are left out that are not worth it, or
-if a transaction is not proven (``trying``), and then a fifth one without the tokens that are to blame.
+if a transaction is not proven (``trying``), and then a fifth one without the tokens that are to blame. A route that
+does not fit into a transaction is asked for again with fewer accounts, twice at most, each time with one more to the
+cluster.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import structlog
@@ -19,7 +21,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.encoding.errors import LegsTooLargeError, UnsafeSwapError
 from sweepapi.solana.packing.packing import Packed
-from sweepapi.solana.swap_api import SwapApiError
+from sweepapi.solana.swap_api import QuoteAnswer, SwapApiError
 from sweepapi.solana.worth.economics import CoinRates
 from sweepapi.worth.left_out import LeftOut, uneconomic
 from sweeps.models import Sweep
@@ -39,7 +41,7 @@ from sweeps.rails.solana_v1.build.refusals import (
     usable_output,
 )
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
-from sweeps.rails.solana_v1.build.terms import SwapTerms, output_of
+from sweeps.rails.solana_v1.build.terms import FEWER_ROUTE_ACCOUNTS, SwapTerms, output_of
 from sweeps.rails.solana_v1.build.trying import Trials, Tried
 
 log = structlog.get_logger(__name__)
@@ -109,6 +111,16 @@ class _Quoted:
 
 
 @dataclass(frozen=True)
+class _Composed:
+    """The tokens whose swaps fit into transactions, these, and the tokens whose swaps do not fit."""
+
+    tokens: Sequence[SolanaToken]
+    transactions: Sequence[Packed]
+    market: ClusterMarket
+    left_out: Sequence[LeftOut] = ()
+
+
+@dataclass(frozen=True)
 class _Planning:
     """One sweep, from quotes to proven transactions."""
 
@@ -129,12 +141,13 @@ class _Planning:
             quoted.refuse(self.assembly.request, known)
         market = read_market(self.pool, quoted.tokens)
         safe, unsafe = self._safe(quoted.tokens, market.problem_of, are_all=not known)
-        tokens, packed, large = self._composed(safe, market)
-        left_out = [*known, *unsafe, *large]
+        composed = self._composed(sellable, safe, market)
+        tokens, market = composed.tokens, composed.market
+        left_out = [*known, *unsafe, *composed.left_out]
         if not tokens:
             quoted.refuse(self.assembly.request, left_out)
         trials = Trials(self.assembly, self.pool, market)
-        trial = trials.all(tokens, packed)
+        trial = trials.all(tokens, composed.transactions)
         if not trial.transactions:
             return self._without_failing(trials, trial, tokens, left_out, quoted)
         whole = self._sweep(tokens, trial.transactions, market, left_out)
@@ -172,12 +185,19 @@ class _Planning:
 
     def _quoted(self, sellable: Sequence[Sellable]) -> _Quoted:
         """Return the tokens that the swap API buys at a price that the user agrees to, and the others."""
+        answers = ask(self.registry, sellable, self._swap_terms, self.assembly.cluster.reference_token)
+        return self._judged(sellable, answers, are_all=True)
+
+    def _judged(self, sellable: Sequence[Sellable], answers: Sequence[QuoteAnswer], *, are_all: bool) -> _Quoted:
+        """Return the tokens whose quotes can be used, and the others; ``are_all`` as for ``_safe``."""
         request, facts, fees = self.assembly.request, self.assembly.facts, self.assembly.fees
-        cluster = self.assembly.cluster
-        answers = ask(self.registry, sellable, self._swap_terms, cluster.reference_token)
         quoted = quoted_tokens(sellable, answers, facts, self._rates, fees)
         unquoted = without_quote(sellable, answers)
-        safe, unsafe = self._safe(quoted, lambda token: problem_of(token, facts, cluster, fees), are_all=not unquoted)
+        safe, unsafe = self._safe(
+            quoted,
+            lambda token: problem_of(token, facts, self.assembly.cluster, fees),
+            are_all=are_all and not unquoted,
+        )
         worthless = list(uneconomic(safe))
         worthy = _without(safe, worthless)
         costly = too_costly(request, worthy)
@@ -212,17 +232,46 @@ class _Planning:
         return _without(tokens, unsafe), unsafe
 
     def _composed(
-        self, tokens: Sequence[SolanaToken], market: ClusterMarket
-    ) -> tuple[Sequence[SolanaToken], list[Packed], list[LeftOut]]:
-        """Return the tokens whose swaps fit into a transaction, their transactions, and the other tokens."""
+        self,
+        sellable: Sequence[Sellable],
+        tokens: Sequence[SolanaToken],
+        market: ClusterMarket,
+        fewer_accounts: Sequence[int] = FEWER_ROUTE_ACCOUNTS,
+    ) -> _Composed:
+        """Return the transactions of the tokens whose swaps fit into one, if need be by routes of fewer accounts."""
         try:
-            return tokens, self.assembly.composed(tokens, market), []
+            return _Composed(tokens, self.assembly.composed(tokens, market), market)
         except LegsTooLargeError as error:
-            large = [
-                LeftOut.planned(tokens[position], TOO_LARGE.code, TOO_LARGE.message) for position in error.positions
-            ]
-        fitting = _without(tokens, large)
-        return fitting, self.assembly.composed(fitting, market), large
+            large = [tokens[position] for position in error.positions]
+        if not fewer_accounts:
+            left_out = [LeftOut.planned(token, TOO_LARGE.code, TOO_LARGE.message) for token in large]
+            fitting = _without(tokens, left_out)
+            return _Composed(fitting, self.assembly.composed(fitting, market), market, left_out)
+        shorter = self._by_shorter_routes(large, sellable, fewer_accounts[0])
+        if not shorter:
+            return self._composed(sellable, tokens, market, fewer_accounts[1:])
+        tokens = [shorter.get(token.asset, token) for token in tokens]
+        market = read_market(self.pool, tokens)
+        safe, unsafe = self._safe(tokens, market.problem_of, are_all=False)
+        composed = self._composed(sellable, safe, market, fewer_accounts[1:])
+        return replace(composed, left_out=[*unsafe, *composed.left_out])
+
+    def _by_shorter_routes(
+        self, tokens: Sequence[SolanaToken], sellable: Sequence[Sellable], max_accounts: int
+    ) -> dict[str, SolanaToken]:
+        """Return those of the tokens, by asset, that can be sold by a route of so many accounts."""
+        assets = {token.asset for token in tokens}
+        asked = [one for one in sellable if one.token.asset in assets]
+        wanted = [
+            self._swap_terms.quote_request(one.token.asset, one.token.amount, max_accounts=max_accounts)
+            for one in asked
+        ]
+        try:
+            answers = self.registry.swap_api.quotes(wanted)
+        except SwapApiError as error:
+            log.warning("shorter_routes_not_quoted", error=str(error), tokens=len(wanted))
+            return {}
+        return {token.asset: token for token in self._judged(asked, answers, are_all=False).tokens}
 
     def _sweep(
         self,

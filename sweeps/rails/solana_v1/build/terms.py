@@ -11,6 +11,8 @@ from sweepapi.solana.swap_api import QuoteRequest
 
 # A transaction locks 64 accounts at most, and ours need some in addition to the route's.
 MAX_ROUTE_ACCOUNTS = 48
+# What a route may use that is asked for again, because the one before did not fit into a transaction.
+FEWER_ROUTE_ACCOUNTS = (28, 16)
 
 
 def fee_account(fee_wallet: str, output_mint: Pubkey, program: Pubkey) -> Pubkey:
@@ -36,8 +38,8 @@ class SwapTerms:
     slippage_bps: int
     fee_bps: int
 
-    def quote_request(self, mint: str, amount: int) -> QuoteRequest:
-        """Return the request for selling an amount of a token."""
+    def quote_request(self, mint: str, amount: int, *, max_accounts: int = MAX_ROUTE_ACCOUNTS) -> QuoteRequest:
+        """Return the request for selling an amount of a token by a route of so many accounts at most."""
         return QuoteRequest(
             input_mint=mint,
             output_mint=self.output_mint,
@@ -46,5 +48,5 @@ class SwapTerms:
             slippage_bps=self.slippage_bps,
             platform_fee_bps=self.fee_bps,
             fee_account=str(self.fee_account),
-            max_accounts=MAX_ROUTE_ACCOUNTS,
+            max_accounts=max_accounts,
         )

@@ -231,6 +231,26 @@ def test_an_account_that_was_closed_is_created_again() -> None:
     assert without_guard(packed) == [*instructions, *instructions]
 
 
+def test_an_account_that_exists_is_not_created_unless_the_sweep_closes_it() -> None:
+    used, other = leg(CREATE, swap([WRAPPED], b"1")), leg(swap(keys(1)), closing=close(WRAPPED))
+
+    [kept] = pack(OUTPUT, [used], extra_closings=[], existing=[WRAPPED])
+    [closed] = pack(OUTPUT, [used, other], extra_closings=[], existing=[WRAPPED])
+    [absent] = pack(OUTPUT, [used], extra_closings=[], existing=keys(1))
+
+    assert CREATE not in kept.instructions
+    assert CREATE in closed.instructions
+    assert CREATE in absent.instructions
+
+
+def test_wrapped_sol_that_exists_is_created_again_because_each_transaction_unwraps_it() -> None:
+    ends_in_sol = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, held=0)
+
+    [packed] = pack(ends_in_sol, [leg(CREATE, swap([WRAPPED]))], extra_closings=[], existing=[WRAPPED])
+
+    assert CREATE in packed.instructions
+
+
 def test_only_equal_idempotent_creations_are_left_out() -> None:
     strict = Instruction(CREATE.program_id, b"\x00", CREATE.accounts)
     other = create_idempotent_associated_token_account(Pubkey.new_unique(), WALLET, WRAPPED_SOL)

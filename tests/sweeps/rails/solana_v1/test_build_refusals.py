@@ -264,18 +264,3 @@ def test_a_swap_api_of_another_shape_is_refused(user: SolanaUser, body: bytes) -
     mint = user.hold()
     user.market.api.replace = lambda: Response(200, body)
     assert refused(user, {mint: DOLLAR}) == (SwapUnavailable, [])
-
-
-def test_a_swap_that_does_not_fit_into_a_transaction_has_no_route(user: SolanaUser) -> None:
-    mint, fits = user.hold(), user.hold()
-
-    def enlarged(query: Any, body: Any) -> Any:
-        if query["inputMint"] == str(mint):
-            keys = [Pubkey.from_bytes(bytes([number]) * 32) for number in range(1, 40)]
-            body["setupInstructions"][0]["accounts"] += [
-                {"pubkey": str(key), "isSigner": False, "isWritable": False} for key in keys
-            ]
-        return body
-
-    user.market.api.alter = enlarged
-    assert refused(user, {fits: DOLLAR, mint: DOLLAR}) == (TokensRefused, ["tokens[1].mint too_large"])
