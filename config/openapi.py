@@ -72,7 +72,8 @@ SPECTACULAR: dict[str, Any] = {
         "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
         "swept, and you can build again: a sweep is called `expired` only `expiryGraceSeconds` (`GET /v1/status`) "
         "after its blockhash, and one that lands later still is found, too. `flags` with `partial` means that only "
-        "some of the transactions landed, and `executions` shows which tokens were swept. Your share of the fee is "
+        "some of the transactions landed, and `operations` shows which tokens were swept; `remaining` is the body of a "
+        "build of the others. Your share of the fee is "
         "accounted for and paid out later, as for sweeps on V4, which `/v1` shows too."
     ),
     "TAGS": [

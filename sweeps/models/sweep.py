@@ -77,6 +77,8 @@ class Sweep(models.Model):
     wallet_atomic = models.CharField(max_length=16, blank=True)  # a ``WalletAtomic``; blank if the wallet was not asked
     wallet_takes_gas_limits = models.BooleanField(default=False)
     gas_is_sponsored = models.BooleanField(default=False)
+    accepts_uneconomic = models.BooleanField(default=False)
+    closes_accounts = models.BooleanField(default=True)  # where a network takes rent for token accounts
     total_fee_bps = null_if_adopted(models.PositiveSmallIntegerField())
     partner_share_bps = null_if_adopted(models.PositiveSmallIntegerField())
     partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
@@ -136,7 +138,7 @@ class Sweep(models.Model):
             *("id", "partner_id", "rail", "network", "wallet", "client_reference", "created_at"),
             *("output_asset", "output_symbol", "output_decimals"),
             *("accepted_impact_bps", "unlimited_approvals", "wallet_atomic", "wallet_takes_gas_limits"),
-            "gas_is_sponsored",
+            *("gas_is_sponsored", "accepts_uneconomic", "closes_accounts"),
             *("partner_recipient", "protocol_recipient", "settlement", *TERMS_OF_OFFER),
         )
     )

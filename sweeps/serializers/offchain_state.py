@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi.api.openapi.schema import example
@@ -28,6 +28,11 @@ class OperationStateSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(default="", help_text="Why that transaction did not execute it; else blank.")
 
 
+@extend_schema_field({"oneOf": [{"$ref": "#/components/schemas/SolanaBuildRequest"}, {"type": "null"}]})
+class RemainingField(serializers.JSONField):
+    """The body of a build on Solana, or null."""
+
+
 @extend_schema_serializer(
     component_name="OffchainSweepState",
     examples=[example(EXAMPLES / "offchain_state.json", "Two transactions on Solana, of which one landed")],
@@ -36,3 +41,7 @@ class OffchainStateSerializer(ChecksSerializer, SweepSummarySerializer, SweepSta
     """A sweep whose fees go to the platform whole, and whose partner is paid later."""
 
     operations = OperationStateSerializer(many=True)
+    remaining = RemainingField(
+        help_text="What to send to `POST /v1/sweep/build` to sweep the tokens that were not swept; null unless `flags` "
+        "has `partial`."
+    )

@@ -1,5 +1,7 @@
 """The status object of /v1, as ``OffchainStateSerializer`` describes it."""
 
+from sweepapi import networks
+from sweeps.models import Execution, Flag
 from sweeps.protocol.presentation import Part, Snapshot
 from sweeps.protocol.rail import Rail
 from sweeps.shown import parts
@@ -13,6 +15,7 @@ def status_object(snapshot: Snapshot, rail: Rail) -> Part:
         **parts.summary(snapshot),
         **parts.state(snapshot),
         "operations": [_operation(snapshot, execution) for execution in snapshot["executions"]],
+        "remaining": _remaining(snapshot) if Flag.PARTIAL in snapshot["flags"] else None,
     }
 
 
@@ -25,4 +28,23 @@ def _operation(snapshot: Snapshot, execution: Part) -> Part:
         "tokens": [token["asset"] for token in snapshot["tokens"] if token["execution_id"] == key],
         "txHash": None if shown is None else shown["tx_hash"],
         "reason": "" if shown is None else shown["reason"],
+    }
+
+
+def _remaining(snapshot: Snapshot) -> Part:
+    """Return the body of a build of the tokens that were not swept, as the partner chose for those of this one."""
+    impact_bps = snapshot["accepted_impact_bps"]
+    return {
+        "chain": networks.current().name_of(snapshot["network"]),
+        "wallet": snapshot["wallet"],
+        "tokens": [
+            {"mint": token["asset"], "amount": token["amount"]}
+            for token in snapshot["tokens"]
+            if token["execution_status"] != Execution.Status.EXECUTED
+        ],
+        "outputMint": snapshot["output_asset"],
+        "slippageBps": snapshot["slippage_bps"],
+        **({} if impact_bps is None else {"acceptPriceImpactBps": impact_bps}),
+        "acceptUneconomic": snapshot["accepts_uneconomic"],
+        "closeEmptyAccounts": snapshot["closes_accounts"],
     }

@@ -84,6 +84,8 @@ _FACTS = f"""
 _SNAPSHOT = f"""json_build_object(
     {_FACTS},
     'check_attempts', sweep.check_attempts, 'last_checked_at', {utc("sweep.last_checked_at")},
+    'slippage_bps', sweep.slippage_bps, 'accepted_impact_bps', sweep.accepted_impact_bps,
+    'accepts_uneconomic', sweep.accepts_uneconomic, 'closes_accounts', sweep.closes_accounts,
     'planned_check_at', {utc("COALESCE(sweep.next_check_at, block.due_at)")}, 'last_error', sweep.last_error,
     'watched_head', block.head_number,
     'tokens', {_array(_TOKENS)}, 'transactions', {_array(_TRANSACTIONS)}, 'events', {_array(_EVENTS)},

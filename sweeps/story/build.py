@@ -94,6 +94,8 @@ def _built(rail: Rail, issued: IssuedSweep) -> StoredSweep:
         wallet_atomic=request.wallet_says.atomic.value if request.wallet_says.atomic else "",
         wallet_takes_gas_limits=request.wallet_says.takes_gas_limits,
         gas_is_sponsored=request.wallet_says.gas_is_sponsored,
+        accepts_uneconomic=request.accepts_uneconomic,
+        closes_accounts=request.close_empty_accounts,
         **vars(planned.fees),
         min_gross=planned.minimum.gross_output,
         deadline=issued.deadline,
