@@ -50,9 +50,10 @@ def _lines(named: dict[str, Any]) -> str:
 
 def page(before: str, found: list[ApiChange]) -> str:
     """Return the page of changes with these on top, under the day's date."""
+    heading = f"\n## {datetime.now(UTC).date()}\n\n"
     earlier = before.removeprefix(TITLE + INTRODUCTION)
-    lines = "\n".join(f"- {change.sentence}" for change in found)
-    return f"{TITLE}{INTRODUCTION}\n## {datetime.now(UTC).date()}\n\n{lines}\n{earlier}"
+    lines = "".join(f"- {change.sentence}\n" for change in found)
+    return f"{TITLE}{INTRODUCTION}{heading}{lines}{earlier.removeprefix(heading)}"
 
 
 def _current() -> dict[str, Any]:

@@ -14,6 +14,8 @@ from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.packing import Packed, pack
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
+from sweepapi.solana.worth.sentence import name_of, transaction_sentence
+from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.closings import closed_by
@@ -21,6 +23,7 @@ from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
 from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.build.terms import output_of
 
 
 @dataclass(frozen=True)
@@ -96,16 +99,27 @@ class Assembly:
         price = compute_budget.unit_price(
             market.recent_prices, unit_limit=limit, max_lamports=self.cluster.max_priority_fee_lamports
         )
+        sold, closes = [tokens[position] for position in packed.legs], self._closes(packed)
         return SolanaTransaction(
             packed=packed,
-            mints=[tokens[position].asset for position in packed.legs],
+            mints=[token.asset for token in sold],
+            sentence=self._sentence(sold, proven.effects.user_gain, closes),
             message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
             last_valid_block_height=market.blockhash.last_valid_block_height,
             unit_limit=limit,
             unit_price=price,
             effects=proven.effects,
             creates=proven.creates,
-            closes=self._closes(packed),
+            closes=closes,
+        )
+
+    def _sentence(self, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
+        output = output_of(self.cluster, self.request.output_asset)
+        return transaction_sentence(
+            [name_of(token.asset, token.symbol) for token in sold],
+            received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
+            closed=len(closes),
+            returned_lamports=sum(holding.rent_lamports for holding in closes),
         )
 
     def _closes(self, packed: Packed) -> list[Holding]:

@@ -63,6 +63,7 @@ class SolanaTransaction:
 
     packed: Packed
     mints: Sequence[str]  # of the tokens that it sells
+    sentence: str  # what it does, for people
     message: MessageV0
     last_valid_block_height: int
     unit_limit: int

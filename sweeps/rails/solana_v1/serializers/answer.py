@@ -106,6 +106,10 @@ class SolanaTransactionSerializer(serializers.Serializer[SolanaTransaction]):
         source="mints", child=serializers.CharField(), help_text="The mints of the tokens that it sells."
     )
     closes = serializers.SerializerMethodField(help_text="The token accounts that it closes.")
+    summary = serializers.CharField(
+        source="sentence",
+        help_text="What it sells, for how much after the fee, closes and returns, in a sentence for the user.",
+    )
 
     def get_transaction(self, transaction: SolanaTransaction) -> str:
         return base64.b64encode(transaction.unsigned).decode()

@@ -20,6 +20,7 @@ from sweepapi import networks
 from sweepapi.errors import SweepFailed
 from sweepapi.fees import FeeRates, floor_share
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
+from sweepapi.token_amounts import whole_tokens
 from sweeps.models import Execution, Offer, Sweep
 from sweeps.protocol.request import TokenInput
 from sweeps.rails.solana_v1.models import BuiltTransaction
@@ -112,6 +113,16 @@ def test_emptied_accounts_are_closed_and_their_rent_returns(user: SolanaUser) ->
     assert built["reclaimedLamports"] == closed["lamports"]
     assert not user.has_account(mint)
     assert user.lamports == before - int(built["networkFeeLamports"]) + int(built["reclaimedLamports"])
+
+
+def test_each_transaction_says_what_it_does(user: SolanaUser) -> None:
+    mint = user.hold()
+    built = user.build({mint: 5 * DOLLAR})
+    net = whole_tokens(int(built["estimatedOutput"]["user"]), 6)
+    rent = whole_tokens(int(built["reclaimedLamports"]), 9)
+    name = f"{str(mint)[:4]}…{str(mint)[-4:]}"
+    expected = f"Sells {name} for about {net} USDC, closes a token account and returns {rent} SOL."
+    assert [one["summary"] for one in built["transactions"]] == [expected]
 
 
 def test_the_account_that_is_created_for_the_output_is_named_with_its_rent(user: SolanaUser) -> None:

@@ -62,7 +62,7 @@ def test_it_is_left_out_where_that_is_allowed(user: SolanaUser) -> None:
     assert [(token["mint"], token["reason"]) for token in built["skippedTokens"]] == [(str(mint), "too_large")]
 
 
-def test_a_shorter_route_that_is_no_answer_leaves_the_token_too_large(user: SolanaUser) -> None:
+def test_an_unusable_answer_about_a_shorter_route_leaves_the_token_too_large(user: SolanaUser) -> None:
     fits, mint = user.hold(), user.hold()
     enlarge(user, mint, above_accounts=0)
     enlarged = user.market.api.alter

@@ -1,0 +1,31 @@
+"""What one transaction of a sweep does, in a sentence for whoever signs it."""
+
+import re
+from collections.abc import Sequence
+
+from sweepapi.token_amounts import whole_tokens
+
+_MAX_NAMES = 4
+# Symbols are what mints say: one that could read as a message is replaced by its mint.
+_SYMBOL = re.compile(r"[A-Za-z0-9$]{1,10}", re.ASCII)
+_SOL_DECIMALS = 9
+
+
+def name_of(mint: str, symbol: str) -> str:
+    """Return the symbol of a token if it looks like one, and else the ends of its mint."""
+    return symbol if _SYMBOL.fullmatch(symbol) else f"{mint[:4]}…{mint[-4:]}"
+
+
+def transaction_sentence(names: Sequence[str], *, received: str, closed: int, returned_lamports: int) -> str:
+    """Return what a transaction sells, for how much after the fee, what it closes, and what that returns."""
+    sold = _listed(names) if len(names) <= _MAX_NAMES else f"{len(names)} tokens"
+    if not closed:
+        return f"Sells {sold} for about {received}."
+    accounts = "a token account" if closed == 1 else f"{closed} token accounts"
+    returned = whole_tokens(returned_lamports, _SOL_DECIMALS)
+    return f"Sells {sold} for about {received}, closes {accounts} and returns {returned} SOL."
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,1 @@
+"""Tests of what a sweep on Solana is worth, and how that is said."""
