@@ -39,6 +39,7 @@ class Cluster:
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them
     max_head_age_seconds: int | None = None  # None if the cluster produces no blocks while idle
     sandbox: bool = False  # for test keys only
+    dont_front: bool = False  # whether reference keys ask Jito's block engine that no transaction goes before ours
 
     @property
     def network(self) -> str:
@@ -74,7 +75,8 @@ def _cluster(name: str, table: Mapping[str, Any]) -> Cluster:
             rent_programs=frozenset(_keys(table["rent_programs"])),
             payout_senders=_keys(table.get("payout_senders", [])),
             max_head_age_seconds=table.get("max_head_age_seconds"),
-            sandbox=_sandbox(table.get("sandbox", False)),
+            sandbox=_flag("sandbox", table),
+            dont_front=_flag("dont_front", table),
             reference_token=_reference_token(_key(table["reference_token"]), output_tokens),
         )
     except KeyError as error:
@@ -92,10 +94,11 @@ def _reference_token(mint: str, output_tokens: tuple[OutputToken, ...]) -> Outpu
     return found
 
 
-def _sandbox(value: object) -> bool:
+def _flag(name: str, table: Mapping[str, Any]) -> bool:
+    value = table.get(name, False)
     if isinstance(value, bool):
         return value
-    raise TypeError(f"sandbox is true or false, not {value!r}")
+    raise TypeError(f"{name} is true or false, not {value!r}")
 
 
 def _output_token(table: Mapping[str, Any]) -> OutputToken:

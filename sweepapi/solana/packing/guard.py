@@ -32,6 +32,7 @@ class Output:
     program: Pubkey
     decimals: int
     held: int  # by the account before the sweep
+    dont_front: bool = False  # whether no one may put a transaction before this sweep's in a bundle
 
     @property
     def is_unwrapped(self) -> bool:

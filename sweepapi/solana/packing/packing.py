@@ -4,7 +4,6 @@ What a leg adds to a transaction depends on the accounts it shares with the legs
 it. Transactions are filled one after the other, started with several legs; the fewest transactions win.
 """
 
-import secrets
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from sweepapi.solana.encoding.addresses import ASSOCIATED_TOKEN, TOKEN_PROGRAMS
 from sweepapi.solana.encoding.errors import LegsTooLargeError
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
+from sweepapi.solana.packing.references import new_reference
 
 MAX_BYTES = 1232  # of a transaction, its signature included
 MAX_ACCOUNTS = 64  # that a transaction can lock
@@ -113,7 +113,7 @@ class _Composer:
         return self._composed[ordered]
 
     def _packed(self, ordered: tuple[int, ...]) -> Packed:
-        reference = Pubkey(secrets.token_bytes(Pubkey.LENGTH))
+        reference = new_reference(dont_front=self._output.dont_front)
         legs = [self._legs[position] for position in ordered]
         sales = [instruction for leg in legs for instruction in leg.instructions]
         guard = self._output.guard(sum(leg.minimum for leg in legs), reference)

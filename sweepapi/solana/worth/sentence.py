@@ -1,4 +1,4 @@
-"""What one transaction of a sweep does, in a sentence for whoever signs it."""
+"""What one transaction of a sweep does, in a sentence for the user who signs it."""
 
 import re
 from collections.abc import Sequence

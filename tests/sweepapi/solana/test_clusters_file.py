@@ -1,5 +1,6 @@
 """The clusters file is validated while it is read, and an error names the cluster and the key."""
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 def written(folder: Path, **changes: Any) -> Path:
     """Write a file of one cluster, with these keys changed, or left out where the value is None."""
     table = tomllib.loads(SHIPPED.read_text())["clusters"]["solana"] | {"output_tokens": []} | changes
-    lines = [f"{key} = {value!r}" for key, value in table.items() if value is not None]
+    lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if value is not None]
     file = folder / "clusters.toml"
     file.write_text("\n".join(["[clusters.test]", *lines]))
     return file
@@ -69,6 +70,7 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
         ("reference_token", USDC),  # which is not among the output tokens
         ("sandbox", "false"),
         ("sandbox", 1),
+        ("dont_front", "true"),
     ],
 )
 def test_a_wrong_value_is_refused(tmp_path: Path, key: str, value: Any) -> None:

@@ -74,6 +74,7 @@ class Assembly:
             program=self.output_mint.program,
             decimals=self.output_mint.decimals,
             held=0 if holding is None else holding.token.amount,
+            dont_front=self.cluster.dont_front,
         )
 
     def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:

@@ -235,7 +235,9 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
         help_text="The rent that the closed accounts give back to the wallet.",
     )
     transactions = SolanaTransactionSerializer(
-        source="planned.transactions", many=True, help_text="In any order; each may land without the others."
+        source="planned.transactions",
+        many=True,
+        help_text="In any order; each may land without the others. In a Jito bundle they come before all others.",
     )
 
     def to_representation(self, instance: Offered[SolanaIssued]) -> Any:  # noqa: ANN401 - JSON

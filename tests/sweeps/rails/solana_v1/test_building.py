@@ -1,6 +1,8 @@
 """A build on Solana: what it answers and stores, and that its transactions do on the cluster what the answer says."""
 
 import base64
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +21,7 @@ from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import SweepFailed
 from sweepapi.fees import FeeRates, floor_share
+from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
 from sweepapi.token_amounts import whole_tokens
 from sweeps.models import Execution, Offer, Sweep
@@ -27,6 +30,7 @@ from sweeps.rails.solana_v1.models import BuiltTransaction
 from sweeps.story.build import renew_offer
 from tests.solana_cluster import SolanaCluster
 from tests.solana_swap_api import SwapMarket
+from tests.solana_sweeps import looked_at
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
@@ -288,6 +292,18 @@ def test_each_transaction_has_a_reference_of_its_own(user: SolanaUser) -> None:
     references = [user.build({mint: DOLLAR})["transactions"][0]["referenceKey"] for _ in range(3)]
 
     assert len(set(references)) == 3
+
+
+def test_no_transaction_may_be_put_before_ours_in_a_bundle_where_the_clusters_file_says_so(
+    user: SolanaUser, cluster: SolanaCluster, change_networks: Callable[..., Networks]
+) -> None:
+    change_networks(clusters={"solana": replace(cluster.facts(), dont_front=True)})
+    built = user.build({user.hold(): 5 * DOLLAR for _ in range(6)})
+    assert len(built["transactions"]) > 1
+    for transaction in built["transactions"]:
+        assert transaction["referenceKey"].startswith("jitodontfront")
+    user.send(built)
+    assert looked_at().status == "completed"
 
 
 def test_the_priority_fee_follows_recent_blocks_up_to_its_cap(user: SolanaUser, cluster: SolanaCluster) -> None:
