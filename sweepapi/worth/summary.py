@@ -34,6 +34,8 @@ def summary(count: int, reference: Reference | None, values: SummaryValues, *, p
     if reference is None or values.worth is None or values.cost is None or values.received is None:
         return None
     net, dollars = values.received - values.cost, reference.dollars
+    if count == 0:
+        return f"You get {dollars(net)} back." if net > 0 else f"You pay {dollars(-net)} for {paid_for}."
     sold = f"You sell {count} token{'s' if count > 1 else ''} worth {dollars(values.worth)}"
     if values.cost == 0:
         return f"{sold} and receive {dollars(values.received)}."

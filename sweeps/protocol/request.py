@@ -70,6 +70,7 @@ class BuildRequest:
     output_asset: str
     slippage_bps: int
     close_empty_accounts: bool = True  # where a network takes rent for token accounts
+    unwraps_coin: bool = False  # whether wrapped coins of the wallet become the coin itself
     max_skipped: int | None = None  # how many tokens the contract may leave out; None for as many as it can
     leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build
     accepted_impact_bps: int | None = None  # the price impact that the user accepts; None if the user was not asked

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
+from solders.system_program import TransferParams, transfer
 from spl.token.instructions import close_account, transfer_checked
 from spl.token.models import CloseAccountParams, TransferCheckedParams
 
@@ -32,6 +33,7 @@ class Output:
     program: Pubkey
     decimals: int
     held: int  # by the account before the sweep
+    fee_account: Pubkey  # that is paid the fee
     dont_front: bool = False  # whether no one may put a transaction before this sweep's in a bundle
 
     @property
@@ -65,6 +67,15 @@ class Output:
         )
         named = AccountMeta(reference, is_signer=False, is_writable=False)
         return Instruction(checked.program_id, checked.data, [*checked.accounts, named])
+
+    def marker(self, reference: Pubkey) -> Instruction:
+        """Return what a transaction that sells nothing is found by, in the place of a guard: a transfer of no lamports.
+
+        It names the reference, and the fee account, among whose transactions those are that land late.
+        """
+        nothing = transfer(TransferParams(from_pubkey=self.wallet, to_pubkey=self.wallet, lamports=0))
+        named = [AccountMeta(key, is_signer=False, is_writable=False) for key in (reference, self.fee_account)]
+        return Instruction(nothing.program_id, nothing.data, [*nothing.accounts, *named])
 
 
 @dataclass(frozen=True)

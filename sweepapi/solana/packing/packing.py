@@ -22,6 +22,7 @@ from sweepapi.solana.packing.references import new_reference
 
 MAX_BYTES = 1232  # of a transaction, its signature included
 MAX_ACCOUNTS = 64  # that a transaction can lock
+MAX_TRANSACTIONS = 20  # of a sweep, unless its swaps alone take more
 _STARTS = 8  # of filling, from which the best is taken
 _TOO_MANY_BYTES = 2**16
 _SIGNATURE_BYTES = 1 + 64  # with their count
@@ -72,6 +73,10 @@ class Packed:
     def fits(self) -> bool:
         return self.size <= MAX_BYTES
 
+    def with_instruction(self, instruction: Instruction) -> "Packed":
+        """Return the transaction with another instruction at its end."""
+        return replace(self, instructions=(*self.instructions, instruction))
+
 
 def pack(
     output: Output,
@@ -83,9 +88,10 @@ def pack(
 ) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
-    Each leg at one of the positions ``apart`` is alone in its transaction. Those of ``extra_closings`` that would need
-    another transaction are left out. Accounts that are ``existing`` are not created, unless the sweep closes them.
-    Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    Each leg at one of the positions ``apart`` is alone in its transaction. Those of ``extra_closings`` that no swap's
+    transaction has room for have their own; the last ones are left out if that would be more than
+    ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them. Raises
+    ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
     legs = _without_needless_creations(output, legs, existing)
     packed = _fewest(_Composer(output, legs), len(legs), apart)
@@ -93,9 +99,7 @@ def pack(
         # The first one to land unwraps what the account held, whichever that is.
         packed = _fewest(_Composer(replace(output, held=0), legs), len(legs), apart)
     packed = [_without_closings_of_used_accounts(one, packed, legs) for one in packed]
-    for closing in extra_closings:
-        _add_where_it_fits(packed, closing)
-    return packed
+    return _with_closings(packed, extra_closings, output)
 
 
 class _Composer:
@@ -182,12 +186,27 @@ def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], le
     return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
 
 
-def _add_where_it_fits(packed: list[Packed], closing: Instruction) -> None:
-    for index, transaction in enumerate(packed):
-        grown = replace(transaction, instructions=(*transaction.instructions, closing))
-        if grown.fits:
-            packed[index] = grown
-            return
+def _with_closings(packed: Sequence[Packed], closings: Sequence[Instruction], output: Output) -> list[Packed]:
+    """Return the transactions with these closings, in as many more as they need, up to the most of a sweep.
+
+    A transaction without room for one closing is not tried with the next, since all of them take about as much.
+    """
+    filled, at = list(packed), 0
+    for closing in closings:
+        while at < len(filled) and not (grown := filled[at].with_instruction(closing)).fits:
+            at += 1
+        if at < len(filled):
+            filled[at] = grown
+        elif len(filled) < MAX_TRANSACTIONS:
+            filled.append(_selling_nothing(output).with_instruction(closing))
+        else:
+            break
+    return filled
+
+
+def _selling_nothing(output: Output) -> Packed:
+    reference = new_reference(dont_front=output.dont_front)
+    return Packed(output.wallet, (), reference, (output.marker(reference),), ())
 
 
 def _without_needless_creations(output: Output, legs: Sequence[SwapLeg], existing: Collection[Pubkey]) -> list[SwapLeg]:

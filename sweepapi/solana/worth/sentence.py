@@ -18,12 +18,13 @@ def name_of(mint: str, symbol: str) -> str:
 
 def transaction_sentence(names: Sequence[str], *, received: str, closed: int, returned_lamports: int) -> str:
     """Return what a transaction sells, for how much after the fee, what it closes, and what that returns."""
-    sold = _listed(names) if len(names) <= _MAX_NAMES else f"{len(names)} tokens"
-    if not closed:
-        return f"Sells {sold} for about {received}."
     accounts = "a token account" if closed == 1 else f"{closed} token accounts"
     returned = whole_tokens(returned_lamports, _SOL_DECIMALS)
-    return f"Sells {sold} for about {received}, closes {accounts} and returns {returned} SOL."
+    if not names:
+        return f"Closes {accounts} and returns {returned} SOL."
+    sold = _listed(names) if len(names) <= _MAX_NAMES else f"{len(names)} tokens"
+    sells = f"Sells {sold} for about {received}"
+    return f"{sells}, closes {accounts} and returns {returned} SOL." if closed else f"{sells}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -63,11 +63,13 @@ class SolanaAuditor:
         if blocks.first > blocks.last:
             return Report(network, blocks, 0, [])
         venue = registry.fee_wallet
-        paid = [one for read in guarded.read(registry, network, venue, blocks) for one in read.paid]
+        reads = list(guarded.read(registry, network, venue, blocks))
+        paid = [one for read in reads for one in read.paid]
+        succeeded = {key for read in reads for key, one in read.found.items() if one.landed.is_successful}
         executions = _executions(network, venue, [one.guarded.reference for one in paid])
         booked = booked_for([one.pk for one in executions.values()])
         found = [_difference(venue, one, executions, *each) for one in paid for each in _found(one, executions, booked)]
-        found += _without_transaction(network, venue, blocks, {one.signature for one in paid})
+        found += _without_transaction(network, venue, blocks, {one.signature for one in paid}, succeeded)
         found += stray_entries(network, since=_time_of(registry.pool(network), blocks.first))
         return Report(network, blocks, len(paid), found)
 
@@ -152,14 +154,19 @@ def _difference(
     )
 
 
-def _without_transaction(network: str, venue: str, slots: Blocks, seen: set[str]) -> Iterator[BooksDifference]:
+def _without_transaction(
+    network: str, venue: str, slots: Blocks, paid: set[str], succeeded: set[str]
+) -> Iterator[BooksDifference]:
+    """Yield the executions without a transaction; one without a fee, which pays nothing, needs one that succeeded."""
     accepted = SweepTransaction.objects.filter(
         status=SweepTransaction.Status.ACCEPTED,
         block_number__range=(slots.first, slots.last),
         execution__network=network,
         execution__venue=venue,
     )
-    for tx in accepted.select_related("execution").exclude(tx_hash__in=seen):
+    for tx in accepted.select_related("execution").exclude(tx_hash__in=paid):
+        if tx.execution.total_fee == 0 and tx.tx_hash in succeeded:
+            continue
         yield BooksDifference(
             problem=BooksProblem.EVENT_MISSING,
             message="Executed in our books, and no fee account has a transaction of it.",

@@ -83,13 +83,26 @@ class SolanaBuildRequestSerializer(SweepRequest):
 
     chain = ClusterField(required=False, help_text=_CHAIN_HELP)
     wallet = SolanaWalletField(help_text="The user's wallet, which will sign and pay for the transactions.")
-    # The length is checked before any token; the stubs do not know what many=True takes.
-    tokens = SolanaTokenRequest(many=True, allow_empty=False, max_length=settings.MAX_TOKENS)  # type: ignore[call-arg]
+    # The length is checked before any token. The stubs do not know what many=True takes.
+    tokens = SolanaTokenRequest(  # type: ignore[call-arg]
+        many=True,
+        allow_empty=True,
+        max_length=settings.MAX_TOKENS,
+        help_text="What to sell; empty to close and unwrap accounts only, which costs no platform fee.",
+    )
     outputMint = SolanaKeyField(help_text="One of the output tokens, GET /v1/sweep/output-tokens.")
     closeEmptyAccounts = StrictBooleanField(
-        default=True, help_text="Whether to close emptied token accounts, whose rent the wallet gets back."
+        default=True,
+        help_text="Whether to close the token accounts that the sweep empties and those that are empty, whose rent the "
+        "wallet gets back.",
+    )
+    unwrapSol = StrictBooleanField(
+        default=False, help_text="Whether the wallet's wrapped SOL, where it is not sold, becomes SOL."
     )
 
     def to_request(self) -> BuildRequest:
         """Return the validated body as the domain takes it."""
-        return replace(super().to_request(), close_empty_accounts=self.validated_data["closeEmptyAccounts"])
+        body = self.validated_data
+        return replace(
+            super().to_request(), close_empty_accounts=body["closeEmptyAccounts"], unwraps_coin=body["unwrapSol"]
+        )

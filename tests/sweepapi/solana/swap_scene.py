@@ -199,7 +199,9 @@ class Scene:
         self, instructions: Sequence[Instruction], tables: Sequence[AddressLookupTableAccount] = ()
     ) -> tuple[dict[Pubkey, ClusterAccount | None], ClusterSimulation]:
         leg = packing.SwapLeg(tuple(instructions), 0, None, None, tuple(tables))
-        output = Output(wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, held=0)
+        output = Output(
+            wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, fee_account=self.fee_account, held=0
+        )
         [packed] = packing.pack(output, [leg], extra_closings=[])
         blockhash = self.cluster.bank.blocks.latest.blockhash
         message = packed.message(blockhash, unit_limit=MAX_UNITS, unit_price=0)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
@@ -11,14 +12,14 @@ from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import Packed, pack
+from sweepapi.solana.packing.packing import Packed, SwapLeg, pack
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
 from sweepapi.solana.worth.sentence import name_of, transaction_sentence
 from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
-from sweeps.rails.solana_v1.build.closings import closed_by
+from sweeps.rails.solana_v1.build.closings import closed_by, closing
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
@@ -46,14 +47,29 @@ class Assembly:
         """
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
-        extra = extra_closings(tokens, self.facts) if closes_accounts else []
-        return pack(self._output, legs, extra_closings=extra, apart=apart, existing=self.facts.existing)
+        extra = [closing(holding) for holding in self.extra_closings(tokens)]
+        return self._packed(legs, extra, apart)
+
+    def extra_closings(self, tokens: Sequence[SolanaToken]) -> list[Holding]:
+        """Return the accounts that are closed in addition to those that the sale of these tokens empties."""
+        return extra_closings(tokens, self.facts, self.request)
 
     def alone(self, tokens: Sequence[SolanaToken], position: int, market: ClusterMarket) -> Packed:
         """Return a transaction that sells one of these tokens."""
         legs = legs_of([tokens[position]], market, closes_accounts=self.request.close_empty_accounts)
-        (packed,) = pack(self._output, legs, extra_closings=[], existing=self.facts.existing)
+        (packed,) = self._packed(legs, [])
         return replace(packed, legs=(position,))
+
+    def _packed(
+        self, legs: Sequence[SwapLeg], extra: Sequence[Instruction], apart: Collection[int] = ()
+    ) -> list[Packed]:
+        return pack(
+            self._output,
+            legs,
+            extra_closings=extra,
+            apart=apart,
+            existing=self.facts.existing,
+        )
 
     def proven(
         self, pool: ProviderPool, packed: Sequence[Packed], tokens: Sequence[SolanaToken], market: ClusterMarket
@@ -74,20 +90,22 @@ class Assembly:
             program=self.output_mint.program,
             decimals=self.output_mint.decimals,
             held=0 if holding is None else holding.token.amount,
+            fee_account=self.fee_account,
             dont_front=self.cluster.dont_front,
         )
 
     def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
-        sold = [tokens[position] for position in packed.legs]
+        sold, closes = [tokens[position] for position in packed.legs], self._closes(packed)
+        unwrapped = {holding.key: holding.token.amount for holding in closes if holding.token.is_native}
         return TransactionTerms(
             wallet=self.facts.wallet,
-            swept={token.holding.key: token.amount for token in sold},
+            swept=unwrapped | {token.holding.key: token.amount for token in sold},
             output_mint=self.facts.output_mint,
             minimum=sum(token.quote.threshold for token in sold),
             fee_account=self.fee_account,
             fees=self.fees,
             legs=len(sold),
-            closed=frozenset(holding.key for holding in self._closes(packed)),
+            closed=frozenset(holding.key for holding in closes),
             fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.facts.token_account_rent,
             rent_programs=frozenset(public_key(program) for program in self.cluster.rent_programs),
@@ -116,11 +134,12 @@ class Assembly:
 
     def _sentence(self, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
         output = output_of(self.cluster, self.request.output_asset)
+        emptied = {token.holding.key for token in sold}
         return transaction_sentence(
             [name_of(token.asset, token.symbol) for token in sold],
             received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
             closed=len(closes),
-            returned_lamports=sum(holding.rent_lamports for holding in closes),
+            returned_lamports=sum(one.rent_lamports if one.key in emptied else one.lamports for one in closes),
         )
 
     def _closes(self, packed: Packed) -> list[Holding]:

@@ -1,6 +1,6 @@
-"""Which token accounts a sweep closes, so that the wallet gets their rent back."""
+"""Which token accounts a sweep closes, so that the wallet gets their lamports back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from solders.instruction import Instruction
 from solders.pubkey import Pubkey
@@ -11,23 +11,28 @@ from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing.packing import Packed
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 
-MAX_EXTRA_CLOSINGS = 30  # each is compiled with every transaction that it may fit into
-
 
 def emptied(holding: Holding, amount: int) -> bool:
     """Whether selling this amount leaves an account that can be closed."""
     return holding.token.amount == amount and holding.token.is_closable
 
 
-def empty_before(facts: ClusterFacts, legs: Iterable[Sequence[Instruction]]) -> list[Holding]:
-    """Return the wallet's empty accounts that no leg uses."""
-    used = {account.pubkey for instructions in legs for one in instructions for account in one.accounts}
-    found = [
-        holding
-        for holding in facts.holdings.values()
-        if holding.token.amount == 0 and holding.token.is_closable and holding.key not in used
-    ]
-    return found[:MAX_EXTRA_CLOSINGS]
+def is_reclaimable(holding: Holding, output_mint: str) -> bool:
+    """Whether a build closes an account because it is empty: discoveries promise what this says."""
+    return holding.token.amount == 0 and holding.token.is_closable and str(holding.token.mint) != output_mint
+
+
+def empty_before(facts: ClusterFacts, used: Collection[Pubkey]) -> list[Holding]:
+    """Return the wallet's empty accounts that are not used, those that give most back first."""
+    output_mint = str(facts.output_mint)
+    found = [one for one in facts.holdings.values() if one.key not in used and is_reclaimable(one, output_mint)]
+    return sorted(found, key=lambda one: (-one.rent_lamports, str(one.key)))
+
+
+def wrapped_sol(facts: ClusterFacts, used: Collection[Pubkey]) -> list[Holding]:
+    """Return the wallet's accounts of wrapped SOL that are not used, and can be unwrapped, which closes them."""
+    native = [one for one in facts.holdings.values() if one.token.is_native and one.key not in used]
+    return [one for one in native if one.token.amount > 0 and one.token.is_closable]
 
 
 def closing(holding: Holding) -> Instruction:

@@ -17,6 +17,7 @@ from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
 from sweepapi.solana.cluster import reads
 from sweepapi.solana.cluster.clusters import Cluster
+from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.encoding.responses import LatestBlockhash
@@ -26,7 +27,8 @@ from sweepapi.solana.packing.packing import SwapLeg
 from sweepapi.solana.swap_api import SwapApiQuote
 from sweepapi.solana.swap_api.inspection import check_cleanup, inspect
 from sweepapi.solana.swap_api.jupiter import check_routes
-from sweeps.rails.solana_v1.build.closings import closing, emptied, empty_before
+from sweeps.protocol.request import BuildRequest
+from sweeps.rails.solana_v1.build.closings import closing, emptied, empty_before, wrapped_sol
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.stages import SolanaToken
 
@@ -120,9 +122,11 @@ def legs_of(tokens: Sequence[SolanaToken], market: ClusterMarket, *, closes_acco
     return [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
 
 
-def extra_closings(tokens: Sequence[SolanaToken], facts: ClusterFacts) -> list[Instruction]:
-    """Return what closes the wallet's empty accounts that selling these tokens does not use."""
-    return [closing(holding) for holding in empty_before(facts, [_instructions(token.quote) for token in tokens])]
+def extra_closings(tokens: Sequence[SolanaToken], facts: ClusterFacts, request: BuildRequest) -> list[Holding]:
+    """Return the accounts to unwrap, and the empty ones to close, that selling these tokens does not use."""
+    used = {account.pubkey for token in tokens for one in _instructions(token.quote) for account in one.accounts}
+    wrapped = wrapped_sol(facts, used) if request.unwraps_coin else []
+    return [*wrapped, *(empty_before(facts, used) if request.close_empty_accounts else [])]
 
 
 def _leg(token: SolanaToken, market: ClusterMarket, *, closes_accounts: bool) -> SwapLeg:

@@ -15,7 +15,7 @@ from typing import NoReturn
 import structlog
 
 from partners.models import Partner
-from sweepapi.errors import ChainUnavailable, FieldError, SwapUnavailable, Uneconomic
+from sweepapi.errors import ChainUnavailable, FieldError, InvalidRequest, SwapUnavailable, Uneconomic
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -32,7 +32,7 @@ from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
 from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, TOO_LARGE, UNUSABLE_QUOTE
-from sweeps.rails.solana_v1.build.quoting import ask, quoted_tokens, without_quote
+from sweeps.rails.solana_v1.build.quoting import ask, learn_coin_prices, quoted_tokens, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
     needed_lamports,
@@ -47,6 +47,7 @@ from sweeps.rails.solana_v1.build.trying import Trials, Tried
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 5
+NOTHING_TO_CLOSE = "There is nothing to sell, and no account to close or to unwrap."
 LOSS = (
     "Its transactions cost {cost} lamports in fees and rent, which is {share} of the output, and bring {user}. It pays "
     "below {break_even} lamports."
@@ -67,11 +68,13 @@ def plan_v1(
     with _failures_named(request):
         facts = read_facts(pool, request, registry.fee_wallet)
         sellable, unsellable = sellable_tokens(request, facts)
-        assembly = Assembly(request, facts, fees, cluster, *usable_output(facts))
+        planning = _Planning(registry, pool, partner, Assembly(request, facts, fees, cluster, *usable_output(facts)))
+        if not request.tokens:
+            return planning.closing()
         if not sellable:
             refuse(request, unsellable)
         refuse_insufficient_lamports(facts)
-        return _Planning(registry, pool, partner, assembly).planned(sellable, unsellable)
+        return planning.planned(sellable, unsellable)
 
 
 @contextmanager
@@ -159,6 +162,21 @@ class _Planning:
         worthy = _without(tokens, worthless)
         transactions = trials.once(worthy, self.assembly.composed(worthy, market))
         return _worth_it(self._sweep(worthy, transactions, market, left_out), [], quoted)
+
+    def closing(self) -> SolanaSimulated:
+        """Return a sweep that sells nothing, and closes and unwraps what the request allows.
+
+        Raises ``InvalidRequest`` if there is nothing to close.
+        """
+        if not self.assembly.extra_closings([]):
+            raise InvalidRequest(details=[FieldError("tokens", "too_short", NOTHING_TO_CLOSE)])
+        refuse_insufficient_lamports(self.assembly.facts)
+        learn_coin_prices(self.registry, self._swap_terms, self.assembly.cluster.reference_token)
+        market = read_market(self.pool, [])
+        transactions = Trials(self.assembly, self.pool, market).once([], self.assembly.composed([], market))
+        if not transactions:
+            raise UnsafeSwapError("no account can be closed in a simulation")
+        return _worth_it(self._sweep([], transactions, market, []), [], _Quoted([], [], RETRY_AFTER_SECONDS))
 
     def _without_failing(
         self,
@@ -300,9 +318,14 @@ class _Planning:
             needed_lamports=needed_lamports(facts, transactions),
             fee_account=self.assembly.fee_account,
             transactions=transactions,
+            accounts_left=self._accounts_left(tokens, transactions),
             blocks_left=market.blocks_left,
             slot_seconds=market.slot_seconds,
         ).costing()
+
+    def _accounts_left(self, tokens: Sequence[SolanaToken], transactions: Sequence[SolanaTransaction]) -> int:
+        closed = {holding.key for transaction in transactions for holding in transaction.closes}
+        return sum(holding.key not in closed for holding in self.assembly.extra_closings(tokens))
 
     @property
     def _rates(self) -> CoinRates:

@@ -42,6 +42,15 @@ def ask(
     return quotes
 
 
+def learn_coin_prices(registry: Networks, terms: SwapTerms, reference: OutputToken) -> None:
+    """Have the registry know what SOL is worth, if the swap API says so."""
+    of_coin = registry.coin_prices.requests((terms.output_mint, reference.mint), taker=terms.wallet)
+    try:
+        registry.coin_prices.learn(registry.swap_api.quotes(of_coin))
+    except SwapApiError as error:
+        log.warning("coin_not_quoted", error=str(error))
+
+
 def refuse_if_ours(registry: Networks, terms: SwapTerms, reference: OutputToken, *, for_build: bool = True) -> None:
     """Raise ``SwapApiError`` if the swap API does not even quote SOL on these terms: then no token is to blame."""
     sold, amount = str(WRAPPED_SOL), QUOTED_LAMPORTS

@@ -106,6 +106,7 @@ class SolanaSimulated(PlannedSweep):
     needed_lamports: int
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
+    accounts_left: int  # that could be closed as well, had the sweep room for more transactions
     blocks_left: int  # until the transactions expire, when their blockhash was read
     slot_seconds: float  # as measured then
 
@@ -170,6 +171,13 @@ class SolanaSimulated(PlannedSweep):
         """Each once: what every transaction unwraps, only the first that lands finds open."""
         closed = (holding for transaction in self.transactions for holding in transaction.closes)
         return list({holding.key: holding for holding in closed}.values())
+
+    @property
+    def unwrapped_lamports(self) -> int:
+        """The wrapped SOL that becomes SOL without being sold."""
+        sold = {token.holding.key for token in self.tokens}
+        closed = (holding.token for holding in self.closed_accounts if holding.key not in sold)
+        return sum(token.amount for token in closed if token.is_native)
 
     @property
     def created_accounts(self) -> list[Holding]:

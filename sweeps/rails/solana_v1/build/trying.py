@@ -42,7 +42,7 @@ class Trials:
     market: ClusterMarket
 
     def all(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> Tried:
-        """Return what becomes of these transactions of these tokens.
+        """Return what becomes of these transactions of these tokens, without those that only close accounts and fail.
 
         Raises ``InsufficientBalance``, and ``UnsafeSwapError`` if every token is to blame because its quote would do
         more than it should.
@@ -52,22 +52,23 @@ class Trials:
         if not unproven:
             return Tried(_proven(first))
         log.warning("simulated_again", reason=unproven[0].reason)
-        suspects = [
-            position
-            for one, result in zip(packed, first, strict=True)
-            if isinstance(result, Unproven) and len(one.legs) > 1
-            for position in one.legs
-        ]
+        # All of them, because another transaction than now may fail the second time.
+        suspects = [position for one in packed if len(one.legs) > 1 for position in one.legs]
         alone = [self.assembly.alone(tokens, position, self.market) for position in suspects]
         results = self._simulated([*packed, *alone], tokens)
         again, singles = results[: len(packed)], dict(zip(suspects, results[len(packed) :], strict=True))
-        if not any(isinstance(one, Unproven) for one in again):
-            return Tried(_proven(again))
+        needed = [result for one, result in zip(packed, again, strict=True) if one.legs or not _failed(result)]
+        if not any(map(_failed, needed)):
+            return Tried(_proven(needed))
         return self._blamed(tokens, packed, again, singles)
 
     def once(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> list[SolanaTransaction]:
-        """Return these transactions; raises as ``all``, and ``UnsafeSwapError`` unless all are proven."""
-        return _proven(self._simulated(packed, tokens))
+        """Return these transactions, without those that only close accounts and fail.
+
+        Raises as ``all``, and ``UnsafeSwapError`` unless all others are proven.
+        """
+        results = self._simulated(packed, tokens)
+        return _proven([one for of, one in zip(packed, results, strict=True) if of.legs or not _failed(one)])
 
     def _simulated(self, packed: Sequence[Packed], tokens: Sequence[SolanaToken]) -> list[SolanaTransaction | Unproven]:
         """Return what simulations show; raises ``InsufficientBalance`` if the wallet can't pay for a transaction."""
@@ -109,6 +110,10 @@ def note_unproven(wallet: str, token: SolanaToken, unproven: Unproven) -> None:
         log.error("unsafe_swap_refused", wallet=wallet, token=token.asset, reason=unproven.reason)
     else:
         log.warning("simulation_failed", wallet=wallet, token=token.asset, reason=unproven.reason)
+
+
+def _failed(result: SolanaTransaction | Unproven) -> bool:
+    return isinstance(result, Unproven)
 
 
 def _proven(results: Sequence[SolanaTransaction | Unproven]) -> list[SolanaTransaction]:

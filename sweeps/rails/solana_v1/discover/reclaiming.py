@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sweepapi.solana.encoding.accounts import Holding
+from sweeps.rails.solana_v1.build.closings import is_reclaimable
 
 MAX_LISTED = 500
 
@@ -35,7 +36,7 @@ def empty_accounts(holdings: Iterable[Holding], output_mint: str) -> EmptyAccoun
     found = [
         EmptyAccount(str(holding.key), str(holding.token.mint), holding.rent_lamports)
         for holding in holdings
-        if holding.token.amount == 0 and holding.token.is_closable and str(holding.token.mint) != output_mint
+        if is_reclaimable(holding, output_mint)
     ]
     found.sort(key=lambda one: (-one.lamports, one.account))
     return EmptyAccounts(found[:MAX_LISTED], max(0, len(found) - MAX_LISTED))

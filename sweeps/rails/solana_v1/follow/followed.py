@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from sweepapi.fees import Split
+from sweepapi.fees import NOTHING, Split
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweepapi.solana.landed.progress import ReferenceSearch
 from sweepapi.solana.landed.sightings import Subject
@@ -102,6 +102,8 @@ class FollowedSolanaSweep:
         """
         fee = landed.account_gain(execution.fee_account, self.output_asset)
         user_amount = user_gain(landed, self.wallet, self.output_asset)
+        if execution.token_count == 0:  # it only closes accounts
+            return NOTHING if fee == 0 else None
         gross = user_amount + fee
         if fee < 0 or user_amount <= 0:
             return None

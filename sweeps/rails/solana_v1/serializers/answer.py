@@ -234,6 +234,13 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
         source="planned.reclaimed_lamports",
         help_text="The rent that the closed accounts give back to the wallet.",
     )
+    unwrappedLamports = AmountOutputField(
+        source="planned.unwrapped_lamports", help_text="The wrapped SOL that becomes SOL without being sold."
+    )
+    accountsLeft = serializers.IntegerField(
+        source="planned.accounts_left",
+        help_text="How many accounts the next build can close in addition: a sweep has 20 transactions at most.",
+    )
     transactions = SolanaTransactionSerializer(
         source="planned.transactions",
         many=True,

@@ -22,7 +22,14 @@ class Receiver:
         self.program = TOKEN_2022 if kind == "Token-2022" else TOKEN
         self.mint = WRAPPED_SOL if kind == "wrapped SOL" else cluster.faucet.create_mint(9, program=self.program)
         self.receive(HELD)
-        self.output = Output(wallet=self.keypair.pubkey(), mint=self.mint, program=self.program, decimals=9, held=HELD)
+        self.output = Output(
+            wallet=self.keypair.pubkey(),
+            mint=self.mint,
+            program=self.program,
+            decimals=9,
+            fee_account=REFERENCE,
+            held=HELD,
+        )
 
     def receive(self, amount: int) -> Pubkey:
         return self.cluster.faucet.give_tokens(self.keypair.pubkey(), self.mint, amount)
@@ -63,7 +70,7 @@ def test_the_transaction_is_found_by_its_reference(receiver: Receiver) -> None:
 
 
 def test_a_minimum_that_no_account_can_hold_is_refused() -> None:
-    output = Output(wallet=REFERENCE, mint=WRAPPED_SOL, program=TOKEN, decimals=9, held=1)
+    output = Output(wallet=REFERENCE, mint=WRAPPED_SOL, program=TOKEN, decimals=9, fee_account=REFERENCE, held=1)
     output.guard(2**64 - 2, REFERENCE)
 
     with pytest.raises(UnsafeSwapError, match="more than an account can hold"):

@@ -20,11 +20,11 @@ from spl.token.models import CloseAccountParams
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, TOKEN, WRAPPED_SOL, associated_account
 from sweepapi.solana.encoding.errors import LegsTooLargeError
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, Packed, SwapLeg, pack
+from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, MAX_TRANSACTIONS, Packed, SwapLeg, pack
 
-WALLET, PROGRAM = Pubkey.new_unique(), Pubkey.new_unique()
+WALLET, PROGRAM, FEE_ACCOUNT = Pubkey.new_unique(), Pubkey.new_unique(), Pubkey.new_unique()
 WRAPPED = associated_account(WALLET, WRAPPED_SOL, TOKEN)
-OUTPUT = Output(wallet=WALLET, mint=Pubkey.new_unique(), program=TOKEN, decimals=6, held=70)
+OUTPUT = Output(wallet=WALLET, mint=Pubkey.new_unique(), program=TOKEN, decimals=6, fee_account=FEE_ACCOUNT, held=70)
 MINIMUM = 5
 CREATE = create_idempotent_associated_token_account(WALLET, WALLET, WRAPPED_SOL)
 
@@ -128,7 +128,7 @@ def test_an_account_that_only_its_own_transaction_uses_is_closed() -> None:
 
 
 def test_wrapped_sol_that_the_wallet_held_counts_only_in_a_single_transaction() -> None:
-    output = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, held=70)
+    output = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, fee_account=FEE_ACCOUNT, held=70)
     for count, held in ((1, 70), (4, 0)):
         packed = pack(output, [leg(swap(keys(20))) for _ in range(count)], extra_closings=[])
 
@@ -154,7 +154,7 @@ def test_each_transaction_has_its_own_reference() -> None:
 
 
 def test_no_legs_need_no_transaction() -> None:
-    assert pack(OUTPUT, [], extra_closings=[close(*keys(1))]) == []
+    assert pack(OUTPUT, [], extra_closings=[]) == []
 
 
 def test_a_transaction_is_filled_to_the_last_byte() -> None:
@@ -244,7 +244,7 @@ def test_an_account_that_exists_is_not_created_unless_the_sweep_closes_it() -> N
 
 
 def test_wrapped_sol_that_exists_is_created_again_because_each_transaction_unwraps_it() -> None:
-    ends_in_sol = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, held=0)
+    ends_in_sol = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, fee_account=FEE_ACCOUNT, held=0)
 
     [packed] = pack(ends_in_sol, [leg(CREATE, swap([WRAPPED]))], extra_closings=[], existing=[WRAPPED])
 
@@ -260,18 +260,33 @@ def test_only_equal_idempotent_creations_are_left_out() -> None:
     assert without_guard(packed) == [CREATE, strict, strict, other, swap([WRAPPED])]
 
 
-def test_closings_fill_the_room_that_is_left_and_no_more() -> None:
+def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_own() -> None:
     legs = [leg(swap(keys(20))), leg(swap(keys(25)))]
-    closings = [close(key) for key in keys(20)]
+    closings = [close(key) for key in keys(40)]
 
     packed = pack(OUTPUT, legs, extra_closings=closings)
 
     closed = [each for one in packed for each in one.instructions if each in closings]
-    assert len(packed) == 2
-    assert 0 < len(closed) < 20
+    assert closed == closings
+    assert [one.legs for one in packed[:2]] == [(0,), (1,)]
     assert all(sent_bytes(one) <= MAX_BYTES for one in packed)
-    # No transaction has room for another: its key takes 32 bytes, the instruction 7.
-    assert all(sent_bytes(one) + 32 + 7 > MAX_BYTES for one in packed)
+    # All but the last have no room for another: its key takes 32 bytes, the instruction 7.
+    assert all(sent_bytes(one) + 32 + 7 > MAX_BYTES for one in packed[:-1])
+    for one in packed[2:]:
+        assert (one.legs, one.instructions[0]) == ((), OUTPUT.marker(one.reference))
+        named = {account.pubkey: account for account in one.instructions[0].accounts}
+        assert [named[key].is_writable for key in (one.reference, FEE_ACCOUNT)] == [False, False]
+
+
+def test_a_sweep_has_twenty_transactions_at_most_and_its_last_closings_wait() -> None:
+    closings = [close(key) for key in keys(800)]
+
+    packed = pack(OUTPUT, [leg(swap(keys(20)))], extra_closings=closings)
+
+    closed = [each for one in packed for each in one.instructions if each in closings]
+    assert len(packed) == MAX_TRANSACTIONS
+    assert closed == closings[: len(closed)]
+    assert 400 < len(closed) < 800
 
 
 def random_legs(random: Random) -> list[SwapLeg]:

@@ -17,6 +17,7 @@ MINT = "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263"
             2_039_280,
             "Sells BONK and $WIF for about 1.5 USDC, closes a token account and returns 0.00203928 SOL.",
         ),
+        ([], 12, 10**7, "Closes 12 token accounts and returns 0.01 SOL."),
         (["A", "B", "C", "D"], 0, 0, "Sells A, B, C and D for about 1.5 USDC."),
         (["A"] * 5, 3, 10**9, "Sells 5 tokens for about 1.5 USDC, closes 3 token accounts and returns 1 SOL."),
     ],
