@@ -102,7 +102,7 @@ def test_what_does_not_fit_beside_the_swaps_has_transactions_of_its_own(user: So
     assert looked_at().status == "completed"
 
 
-def test_a_wallet_with_nothing_to_close_is_told_so(user: SolanaUser) -> None:
+def test_a_build_that_sells_nothing_needs_something_to_close(user: SolanaUser) -> None:
     user.hold()
     with pytest.raises(InvalidRequest) as caught:
         user.build({})
