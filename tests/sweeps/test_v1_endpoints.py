@@ -159,7 +159,6 @@ def tokens(*mints: str) -> Change:
         (token("amout", "1"), ("tokens[0].amout", "unknown_field")),
         (whole("onUnroutable", "ignore"), ("onUnroutable", "invalid_choice")),
         (whole("acceptUneconomic", "yes"), ("acceptUneconomic", "invalid_type")),
-        (whole("tokens", []), ("tokens", "too_short")),
         (tokens(*(str(Keypair().pubkey()) for _ in range(31))), ("tokens", "too_long")),
         (tokens(MINT, MINT), ("tokens[1].mint", "duplicate")),
         (tokens(OUTPUT), ("tokens[0].mint", "is_output")),
