@@ -54,9 +54,9 @@ def best_basket(  # noqa: PLR0913 what a planned sweep is made of
     output: OutputAsset,
     rates: CoinRates,
 ) -> SolanaBasket:
-    """Return the sweep of the sales that leave something, if it does as well."""
+    """Return the sweep of these sales, none of which costs more than it brings, if it leaves something as a whole."""
     facts = assembly.facts
-    chosen = sorted((sale for sale in sales if sale.net_output > 0), key=lambda sale: sale.net_output, reverse=True)
+    chosen = sorted(sales, key=lambda sale: sale.net_output, reverse=True)
     transactions = [
         replace(sale.transaction, packed=replace(sale.transaction.packed, legs=(position,)))
         for position, sale in enumerate(chosen)

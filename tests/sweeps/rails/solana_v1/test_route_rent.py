@@ -18,6 +18,7 @@ from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import LOOKUP_TABLE, SYSTEM, WRAPPED_SOL
 from sweeps.models import Sweep
 from tests.solana_cluster import SolanaCluster
+from tests.solana_discovery import look, reasons
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +87,20 @@ def test_the_rent_of_an_account_that_a_route_opens_is_shown_and_paid(
     received = int(built["estimatedOutput"]["user"]) if output == "sol" else 0
     assert user.lamports == before - int(built["economics"]["cost"]) + received
     assert built["estimatedOutput"]["gross"] == str(150 * DOLLAR if output == "usdc" else LAMPORTS_PER_SOL)
+
+
+def test_a_discovery_counts_the_rent_that_the_simulation_shows(
+    user: SolanaUser, opening: Callable[[int], int], list_programs: Callable[..., None]
+) -> None:
+    """The quote does not say it: a cent pays for the sale only while its account's rent is more than the route's."""
+    list_programs(rent=True)
+    opening(2)
+    good, dust = user.hold(150 * DOLLAR), user.hold(DOLLAR // 100)
+
+    answer = look(user)
+
+    assert reasons(answer) == {str(good): (True, None), str(dust): (False, "uneconomic")}
+    assert [one["mint"] for one in answer["bestBasket"]["tokens"]] == [str(good)]
 
 
 @pytest.mark.parametrize("output", ["usdc", "sol"])
