@@ -18,6 +18,7 @@ QUERY = {
     "platformFeeBps": "75",
     "feeAccount": SOL,
     "maxAccounts": "64",
+    "computeUnitPricePercentile": "7500",
     "wrapAndUnwrapSol": "false",
 }
 INSTRUCTION = {

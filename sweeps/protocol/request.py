@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from sweepapi.solana.packing.compute_budget import USUAL_PERCENTILE
 from sweeps.models import Sweep
 
 
@@ -70,6 +71,7 @@ class BuildRequest:
     output_asset: str
     slippage_bps: int
     close_empty_accounts: bool = True  # where a network takes rent for token accounts
+    price_percentile: str = USUAL_PERCENTILE  # of what others pay for priority, where a network sells it
     unwraps_coin: bool = False  # whether wrapped coins of the wallet become the coin itself
     max_skipped: int | None = None  # how many tokens the contract may leave out; None for as many as it can
     leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build

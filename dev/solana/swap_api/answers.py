@@ -16,11 +16,14 @@ from dev.solana.swap_api.orders import BPS
 
 LABEL = "Local maker"
 PRICE_IMPACT = "0.0012"
-UNIT_PRICE_MICRO_LAMPORTS = 1_000
 
 
 def build_answer(
-    deal: Deal, tables: Mapping[Pubkey, Iterable[Pubkey]], latest_blockhash: Mapping[str, Any]
+    deal: Deal,
+    tables: Mapping[Pubkey, Iterable[Pubkey]],
+    latest_blockhash: Mapping[str, Any],
+    *,
+    unit_price: int,  # micro-lamports per compute unit
 ) -> dict[str, Any]:
     """Return the body of the 200 answer."""
     cleanup = deal.cleanup()
@@ -31,7 +34,7 @@ def build_answer(
         "slippageBps": deal.order.slippage_bps,
         "priceImpactPct": PRICE_IMPACT,
         "routePlan": _steps(deal),
-        "computeBudgetInstructions": [instruction(set_compute_unit_price(UNIT_PRICE_MICRO_LAMPORTS))],
+        "computeBudgetInstructions": [instruction(set_compute_unit_price(unit_price))],
         "setupInstructions": [instruction(each) for each in deal.setup()],
         "swapInstruction": instruction(deal.swap()),
         "cleanupInstruction": instruction(cleanup) if cleanup else None,

@@ -57,7 +57,7 @@ class Maker:
             raise RefusedError("The amount is too small")
         latest = self.rpc.call("getLatestBlockhash", {"commitment": "confirmed"})["value"]
         self._land(deal, stash, Hash.from_string(latest["blockhash"]))
-        return answers.build_answer(deal, self._tables(), latest)
+        return answers.build_answer(deal, self._tables(), latest, unit_price=self._unit_price(order.price_percentile))
 
     def dollars(self, mint: str) -> tuple[float, int] | None:
         """Return what a whole token costs, and its decimals; None for one that the maker does not trade."""
@@ -93,6 +93,11 @@ class Maker:
         if account is None:
             raise RefusedError("No such mint")
         return Mint(key, self.prices[key].decimals, Pubkey.from_string(account["owner"]))
+
+    def _unit_price(self, percentile: int) -> int:
+        """Return the price of a compute unit, in micro-lamports, that so many recent blocks did not exceed."""
+        recent = sorted(row["prioritizationFee"] for row in self.rpc.call("getRecentPrioritizationFees", []))
+        return recent[(len(recent) - 1) * percentile // 100] if recent else 0
 
     def _tables(self) -> dict[Pubkey, list[Pubkey]]:
         accounts = self._accounts(self.lookup_tables) if self.lookup_tables else []

@@ -13,6 +13,9 @@ class RefusedError(Exception):
     """The swap API answers 400 with this reason."""
 
 
+PERCENTILES = {"medium": 25, "high": 50, "veryHigh": 75}
+
+
 @dataclass(frozen=True)
 class Order:
     """What a taker wants to swap; amounts are in the token's smallest unit."""
@@ -26,6 +29,7 @@ class Order:
     fee_account: Pubkey | None = None  # None without a platform fee
     wraps_sol: bool = True  # and unwraps it
     max_accounts: int = MOST_ACCOUNTS  # of the route
+    price_percentile: int = PERCENTILES["high"]  # of the prices of compute units in recent blocks
 
 
 def order_of(query: Mapping[str, str]) -> Order:
@@ -41,6 +45,7 @@ def order_of(query: Mapping[str, str]) -> Order:
             fee_account=Pubkey.from_string(query["feeAccount"]) if "feeAccount" in query else None,
             wraps_sol=query.get("wrapAndUnwrapSol", "true") == "true",
             max_accounts=int(query.get("maxAccounts", MOST_ACCOUNTS)),
+            price_percentile=_percentile(query.get("computeUnitPricePercentile", "high")),
         )
     except KeyError as error:
         raise RefusedError(f"{error.args[0]} is missing") from error
@@ -48,6 +53,11 @@ def order_of(query: Mapping[str, str]) -> Order:
         raise RefusedError("Invalid query parameters") from error
     _check(order)
     return order
+
+
+def _percentile(text: str) -> int:
+    """Return the percentile that is named, or given in basis points."""
+    return PERCENTILES[text] if text in PERCENTILES else int(text) * 100 // BPS
 
 
 def _check(order: Order) -> None:
@@ -59,5 +69,7 @@ def _check(order: Order) -> None:
         raise RefusedError("Basis points must be between 0 and 10000")
     if not 1 <= order.max_accounts <= MOST_ACCOUNTS:
         raise RefusedError(f"maxAccounts must be between 1 and {MOST_ACCOUNTS}")
+    if not 0 <= order.price_percentile * 100 <= BPS:
+        raise RefusedError("computeUnitPricePercentile must be between 0 and 10000")
     if order.platform_fee_bps and order.fee_account is None:
         raise RefusedError("feeAccount is required with a platform fee")

@@ -130,4 +130,4 @@ def _wanted() -> list[QuoteRequest]:
 def _build(order: Order) -> dict[str, Any]:
     sold, bought = (Mint(key, 6, TOKEN_PROGRAM_ID) for key in (order.input_mint, order.output_mint))
     deal = Deal(order=order, maker=MAKER, stash=MAKER, sold=sold, bought=bought, gross=order.amount * 2)
-    return build_answer(deal, {}, LATEST)
+    return build_answer(deal, {}, LATEST, unit_price=0)

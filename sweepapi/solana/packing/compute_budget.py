@@ -8,14 +8,18 @@ from solders.pubkey import Pubkey
 
 from sweepapi.rpc import Call
 from sweepapi.solana.encoding import responses
+from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET
 
 MAX_UNITS = 1_400_000  # that a transaction can ask for
 MARGIN_PERCENT = 20  # pools change between the simulation and the block
 # Creates the output's account, if another transaction of the sweep closed the one that the simulation still saw.
 MARGIN_UNITS = 40_000
-PERCENTILE = 75  # of what transactions on the same accounts paid in recent blocks
+# Of what others paid lately, by the names that swap APIs have for it.
+PERCENTILES = {"medium": 25, "high": 50, "veryHigh": 75}
+USUAL_PERCENTILE = "veryHigh"
 LAMPORTS_PER_SIGNATURE = 5_000
 MICRO_LAMPORTS = 1_000_000  # a unit's price is in millionths of a lamport
+_SET_PRICE, _PRICE_BYTES = b"\x03", 9  # with the price in eight of them
 MAX_FEE_ACCOUNTS = 128  # that one getRecentPrioritizationFees takes
 
 
@@ -29,13 +33,22 @@ def unit_limit(consumed: int) -> int:
     return min(_divided_up(consumed * (100 + MARGIN_PERCENT), 100) + MARGIN_UNITS, MAX_UNITS)
 
 
-def unit_price(recent: Sequence[int], *, unit_limit: int, max_lamports: int) -> int:
-    """Return a price, in micro-lamports, that recent blocks accepted and that costs at most ``max_lamports``."""
-    affordable = max_lamports * MICRO_LAMPORTS // max(unit_limit, 1)
-    if not recent:
-        return 0
+def recent_price(recent: Sequence[int], percentile: str) -> int:
+    """Return the price, in micro-lamports, that so many of the recent blocks did not exceed; 0 if none is known."""
     ranked = sorted(recent)
-    return min(ranked[(len(ranked) - 1) * PERCENTILE // 100], affordable)
+    return ranked[(len(ranked) - 1) * PERCENTILES[percentile] // 100] if ranked else 0
+
+
+def affordable(price: int, *, unit_limit: int, max_lamports: int) -> int:
+    """Return a price, in micro-lamports, or the one at which the units cost ``max_lamports`` if that is lower."""
+    return min(price, max_lamports * MICRO_LAMPORTS // max(unit_limit, 1))
+
+
+def price_in(instruction: Instruction) -> int | None:
+    """Return the price, in micro-lamports, that an instruction sets; None if it is another instruction."""
+    data = bytes(instruction.data)
+    is_price = instruction.program_id == COMPUTE_BUDGET and data[:1] == _SET_PRICE and len(data) == _PRICE_BYTES
+    return int.from_bytes(data[1:], "little") if is_price else None
 
 
 def fee_lamports(*, unit_limit: int, unit_price: int) -> int:

@@ -9,6 +9,7 @@ import requests
 
 from sweepapi.limits.outage import Outage
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.packing.compute_budget import PERCENTILES
 from sweepapi.solana.swap_api.connection import Reply, SwapApiConnection
 from sweepapi.solana.swap_api.decoding import no_quote, parsed, quote
 from sweepapi.solana.swap_api.memory import Memory
@@ -145,6 +146,7 @@ def query_of(request: QuoteRequest) -> dict[str, str]:
         "slippageBps": str(request.slippage_bps),
         "platformFeeBps": str(request.platform_fee_bps),
         "maxAccounts": str(request.max_accounts),
+        "computeUnitPricePercentile": str(PERCENTILES[request.price_percentile] * 100),  # in basis points
         # Wrapped SOL is swept from its token account like any token; as output, users receive SOL itself.
         "wrapAndUnwrapSol": "false" if request.input_mint == str(WRAPPED_SOL) else "true",
     }

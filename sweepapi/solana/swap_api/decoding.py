@@ -7,6 +7,7 @@ from solders.instruction import Instruction
 
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.limits.nesting import is_nested_deeper
+from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.swap_api import fields
 from sweepapi.solana.swap_api.quotes import NoQuote, QuoteRequest, SwapApiError, SwapApiQuote
 
@@ -57,6 +58,7 @@ def quote(answer: dict[str, Any], request: QuoteRequest) -> SwapApiQuote:
         lookup_tables=fields.lookup_tables(
             answer.get("addressesByLookupTableAddress"), "addressesByLookupTableAddress"
         ),
+        unit_price=_unit_price(answer),
     )
     _check_terms(read, request)
     return read
@@ -77,6 +79,11 @@ def _check_terms(read: SwapApiQuote, request: QuoteRequest) -> None:
 
 def _instructions(answer: dict[str, Any], name: str) -> tuple[Instruction, ...]:
     return tuple(fields.instruction(value, name) for value in fields.items(answer.get(name), name, MAX_INSTRUCTIONS))
+
+
+def _unit_price(answer: dict[str, Any]) -> int | None:
+    prices = map(compute_budget.price_in, _instructions(answer, "computeBudgetInstructions"))
+    return max((price for price in prices if price is not None), default=None)
 
 
 def _cleanup(value: object) -> Instruction | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from solders.instruction import Instruction
 
 from sweepapi.solana.encoding.errors import SolanaError
+from sweepapi.solana.packing.compute_budget import USUAL_PERCENTILE
 
 
 class SwapApiError(SolanaError):
@@ -41,6 +42,7 @@ class QuoteRequest:
     platform_fee_bps: int  # of the output
     fee_account: str = ""  # the token account of the output mint that is paid the platform fee, if there is one
     max_accounts: int = 64  # that the route may use
+    price_percentile: str = USUAL_PERCENTILE  # of the prices of compute units, of which it is to say one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,7 @@ class SwapApiQuote:
     other: tuple[Instruction, ...]  # run after ``swap``
     cleanup: Instruction | None  # runs last
     lookup_tables: tuple[str, ...]
+    unit_price: int | None = None  # micro-lamports per compute unit; None if the swap API says none
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,17 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 
 from partners.authentication import Requester
 from sweepapi.api.input.chains import ClusterField
-from sweepapi.api.input.fields import SolanaAmountField, SolanaKeyField, SolanaWalletField, StrictBooleanField
+from sweepapi.api.input.fields import (
+    SolanaAmountField,
+    SolanaKeyField,
+    SolanaWalletField,
+    StrictBooleanField,
+    StrictChoiceField,
+)
 from sweepapi.api.input.lists import StrictListField
 from sweepapi.api.input.pagination import Scope
 from sweepapi.api.input.serializers import StrictSerializer
+from sweepapi.solana.packing.compute_budget import PERCENTILES, USUAL_PERCENTILE
 from sweeps.protocol.request import BuildRequest, HoldingsRequest
 from sweeps.views.serializers.discovery_request import CursorField
 from sweeps.views.serializers.requests import HintedToken, SweepRequest, slippage_field
@@ -96,6 +103,12 @@ class SolanaBuildRequestSerializer(SweepRequest):
         help_text="Whether to close the token accounts that the sweep empties and those that are empty, whose rent the "
         "wallet gets back.",
     )
+    computeUnitPricePercentile = StrictChoiceField(
+        choices=list(PERCENTILES),
+        default=USUAL_PERCENTILE,
+        help_text="The priority fee, by what others pay lately: the 25th, 50th or 75th percentile, up to the cluster's "
+        "`maxPriorityFeeLamports`.",
+    )
     unwrapSol = StrictBooleanField(
         default=False, help_text="Whether the wallet's wrapped SOL, where it is not sold, becomes SOL."
     )
@@ -104,5 +117,8 @@ class SolanaBuildRequestSerializer(SweepRequest):
         """Return the validated body as the domain takes it."""
         body = self.validated_data
         return replace(
-            super().to_request(), close_empty_accounts=body["closeEmptyAccounts"], unwraps_coin=body["unwrapSol"]
+            super().to_request(),
+            close_empty_accounts=body["closeEmptyAccounts"],
+            unwraps_coin=body["unwrapSol"],
+            price_percentile=body["computeUnitPricePercentile"],
         )

@@ -25,6 +25,7 @@ REQUEST = QuoteRequest(
     platform_fee_bps=75,
     fee_account=str(FEE_ACCOUNT),
 )
+UNIT_PRICE = 1_000
 
 
 def deal_of(order: Order) -> Deal:
@@ -33,7 +34,7 @@ def deal_of(order: Order) -> Deal:
 
 
 def build(order: Order) -> dict[str, Any]:
-    return build_answer(deal_of(order), {TABLE: [MAKER]}, LATEST)
+    return build_answer(deal_of(order), {TABLE: [MAKER]}, LATEST, unit_price=UNIT_PRICE)
 
 
 def client_of(api: LocalSwapApi, **options: Any) -> SwapApi:

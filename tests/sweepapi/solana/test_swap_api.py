@@ -62,6 +62,7 @@ def wait_for_workers() -> None:
     [
         (REQUEST, {}),
         (replace(REQUEST, max_accounts=20), {"maxAccounts": "20"}),
+        (replace(REQUEST, price_percentile="medium"), {"computeUnitPricePercentile": "2500"}),
         (replace(REQUEST, platform_fee_bps=0), {"platformFeeBps": "0", "feeAccount": None}),
         (
             replace(REQUEST, input_mint=str(WRAPPED_SOL_MINT)),
@@ -87,6 +88,7 @@ def test_a_request_sends_its_terms(api: LocalSwapApi, request_: QuoteRequest, ch
         "platformFeeBps": "75",
         "feeAccount": str(FEE_ACCOUNT),
         "maxAccounts": "64",
+        "computeUnitPricePercentile": "7500",
         "wrapAndUnwrapSol": "true",
     }
     assert queries == [{name: value for name, value in (usual | changes).items() if value is not None}]

@@ -22,6 +22,7 @@ from tests.sweepapi.solana.canned_swap_api import (
     SOLD,
     TABLE,
     TAKER,
+    UNIT_PRICE,
     build,
     client_of,
     deal_of,
@@ -52,6 +53,7 @@ def test_a_quote_has_the_terms_and_the_instructions_of_the_answer(api: LocalSwap
         other=tuple(deal.other()),
         cleanup=None,
         lookup_tables=(str(TABLE),),
+        unit_price=UNIT_PRICE,
     )
 
 
@@ -61,7 +63,7 @@ def test_a_quote_for_sol_ends_with_its_unwrapping(api: LocalSwapApi) -> None:
 
 
 def test_fields_that_are_not_used_may_be_missing_unknown_or_of_any_type(api: LocalSwapApi) -> None:
-    unused = dict.fromkeys(("computeBudgetInstructions", "blockhashWithMetadata", "swapMode", "slippageBps"), 7)
+    unused = dict.fromkeys(("blockhashWithMetadata", "swapMode", "slippageBps"), 7)
     api.alter = changing(**unused, newField=[{}])
     assert isinstance(quote_of(api), SwapApiQuote)
 
@@ -70,6 +72,7 @@ def test_what_can_be_null_may_be_null_or_missing(api: LocalSwapApi) -> None:
     optional = (
         "priceImpactPct",
         "routePlan",
+        "computeBudgetInstructions",
         "setupInstructions",
         "otherInstructions",
         "cleanupInstruction",

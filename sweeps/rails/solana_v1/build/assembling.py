@@ -115,10 +115,12 @@ class Assembly:
         self, packed: Packed, proven: Proven, tokens: Sequence[SolanaToken], market: ClusterMarket
     ) -> SolanaTransaction:
         limit = compute_budget.unit_limit(proven.units)
-        price = compute_budget.unit_price(
-            market.recent_prices, unit_limit=limit, max_lamports=self.cluster.max_priority_fee_lamports
-        )
         sold, closes = [tokens[position] for position in packed.legs], self._closes(packed)
+        said = [token.quote.unit_price for token in sold if token.quote.unit_price is not None]
+        recent = compute_budget.recent_price(market.recent_prices, self.request.price_percentile)
+        price = compute_budget.affordable(
+            max(said, default=recent), unit_limit=limit, max_lamports=self.cluster.max_priority_fee_lamports
+        )
         return SolanaTransaction(
             packed=packed,
             mints=[token.asset for token in sold],

@@ -341,6 +341,7 @@ class _Planning:
             fee_account=self.assembly.fee_account,
             slippage_bps=request.slippage_bps,
             fee_bps=self.assembly.fees.total_fee_bps,
+            price_percentile=request.price_percentile,
         )
 
 

@@ -37,6 +37,7 @@ class SwapTerms:
     fee_account: Pubkey
     slippage_bps: int
     fee_bps: int
+    price_percentile: str  # of the prices of compute units
 
     def quote_request(self, mint: str, amount: int, *, max_accounts: int = MAX_ROUTE_ACCOUNTS) -> QuoteRequest:
         """Return the request for selling an amount of a token by a route of so many accounts at most."""
@@ -49,4 +50,5 @@ class SwapTerms:
             platform_fee_bps=self.fee_bps,
             fee_account=str(self.fee_account),
             max_accounts=max_accounts,
+            price_percentile=self.price_percentile,
         )

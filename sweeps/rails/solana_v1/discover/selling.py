@@ -14,6 +14,7 @@ from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing import compute_budget
+from sweepapi.solana.packing.compute_budget import USUAL_PERCENTILE
 from sweepapi.solana.swap_api import NoQuote, QuoteAnswer, QuoteRequest, RateLimitedError, SwapApi, SwapApiError
 from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
 from sweepapi.worth.left_out import costs_more
@@ -111,6 +112,7 @@ class PageSeller:
             fee_account=assembly.fee_account,
             slippage_bps=request.slippage_bps,
             fee_bps=self.fees.total_fee_bps,
+            price_percentile=request.price_percentile,
         )
         of_coin = prices.requests((request.output_asset, reference.mint), taker=terms.wallet)
         wanted = [terms.quote_request(one.token.asset, one.token.amount) for one in sellable]
@@ -126,9 +128,10 @@ class PageSeller:
 
     def _estimated(self, token: SolanaToken, rates: CoinRates) -> SolanaToken:
         """Return the token with what it brings alone in a usual transaction, with the rent that its account frees."""
-        price = compute_budget.unit_price(
-            self.recent_prices, unit_limit=LEG_UNITS, max_lamports=self.cluster.max_priority_fee_lamports
-        )
+        said, recent = token.quote.unit_price, compute_budget.recent_price(self.recent_prices, USUAL_PERCENTILE)
+        most_lamports = self.cluster.max_priority_fee_lamports
+        wanted = recent if said is None else said
+        price = compute_budget.affordable(wanted, unit_limit=LEG_UNITS, max_lamports=most_lamports)
         fee = compute_budget.fee_lamports(unit_limit=LEG_UNITS, unit_price=price)
         returned = token.holding.rent_lamports if emptied(token.holding, token.amount) else 0
         leg = QuotedLeg(token.expected_output, token.min_output, token.quote.price_impact_bps)

@@ -1,13 +1,14 @@
 """A build on Solana: what it answers and stores, and that its transactions do on the cluster what the answer says."""
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
+from solders.compute_budget import set_compute_unit_price
 from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.signature import Signature
@@ -42,6 +43,16 @@ MAX_PRIORITY_FEE = 500_000
 
 def opened(answer: dict[str, Any]) -> VersionedTransaction:
     return VersionedTransaction.from_bytes(base64.b64decode(answer["transaction"]))
+
+
+def say_price(user: SolanaUser, prices: dict[Pubkey, int]) -> None:
+    """Have the swap API say these prices of compute units, in micro-lamports, with its quotes for these tokens."""
+
+    def saying(query: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+        price = prices.get(Pubkey.from_string(query["inputMint"]), 0)
+        return body | {"computeBudgetInstructions": [instruction(set_compute_unit_price(price))]}
+
+    user.market.api.alter = saying
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
@@ -306,18 +317,41 @@ def test_no_transaction_may_be_put_before_ours_in_a_bundle_where_the_clusters_fi
     assert looked_at().status == "completed"
 
 
-def test_the_priority_fee_follows_recent_blocks_up_to_its_cap(user: SolanaUser, cluster: SolanaCluster) -> None:
+def test_the_priority_fee_is_the_highest_that_the_swap_api_says_for_a_token_up_to_its_cap(user: SolanaUser) -> None:
     mint, other = user.hold(), user.hold()
-    cluster.bank.priority_fee = 100_000
-    cluster.bank.advance(150)
+    say_price(user, {mint: 100_000, other: 10**12})
     (modest,) = user.build({mint: DOLLAR})["transactions"]
-    cluster.bank.priority_fee = 10**12
-    cluster.bank.advance(150)
-    (capped,) = user.build({other: DOLLAR})["transactions"]
+    (capped,) = user.build({mint: DOLLAR, other: DOLLAR})["transactions"]
 
     assert int(modest["priorityFeeLamports"]) == -(-modest["computeUnitLimit"] * 100_000 // 10**6)
     assert int(capped["priorityFeeLamports"]) == MAX_PRIORITY_FEE
     assert int(capped["networkFeeLamports"]) == int(capped["priorityFeeLamports"]) + SIGNATURE_FEE
+
+
+@pytest.mark.parametrize(("percentile", "price"), [("medium", 25_000), ("high", 50_000), ("veryHigh", 75_000)])
+def test_where_the_swap_api_says_no_price_recent_blocks_do(
+    user: SolanaUser, cluster: SolanaCluster, percentile: str, price: int
+) -> None:
+    mint = user.hold()
+    user.market.api.alter = lambda _query, body: body | {"computeBudgetInstructions": None}
+    for number in range(151):
+        cluster.bank.priority_fee = number * 100_000 // 150
+        cluster.bank.advance()
+    (answer,) = user.build({mint: DOLLAR}, price_percentile=percentile)["transactions"]
+    paid = int(answer["priorityFeeLamports"])
+    assert paid == pytest.approx(answer["computeUnitLimit"] * price / 10**6, rel=0.1)
+
+
+def test_the_partner_says_which_percentile_of_prices_the_swap_api_is_asked_for(user: SolanaUser) -> None:
+    mint, asked = user.hold(), []
+
+    def noted(query: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+        asked.extend([query["computeUnitPricePercentile"]] * (query["inputMint"] == str(mint)))
+        return body
+
+    user.market.api.alter = noted
+    user.build({mint: DOLLAR}, price_percentile="medium")
+    assert asked == ["2500"]
 
 
 def test_a_transaction_keeps_within_its_compute_units(user: SolanaUser) -> None:
