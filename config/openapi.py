@@ -116,6 +116,7 @@ SPECTACULAR: dict[str, Any] = {
         "FeeMode": ["onchain_partner_fees", "offchain_accounting"],
         "BuildMode": "sweeps.rails.evm.serializers.answer.MODES",
         "SolanaBuildMode": ["v1_solana"],
+        "PricePercentile": ["medium", "high", "veryHigh"],
         "ContractVersion": "sweeps.rails.evm.serializers.answer.CONTRACT_VERSIONS",
         "UnroutablePolicy": ["reject", "skip"],
         "LegFailurePolicy": ["revert", "skip"],
