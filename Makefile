@@ -45,7 +45,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix abi vectors token-list lock audit clean
+	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -162,6 +162,12 @@ fuzz-api: $(CONTRACTS_READY) ## send the API thousands of requests made up from 
 
 random-stories: $(CONTRACTS_READY) ## compare random stories of sweeps with the state table, more of them than `test` does
 	STORIES=$${STORIES:-200} $(PY) -m dev exec -- $(PY) -m pytest tests/sweeps/test_story.py
+
+lab-solana: $(CONTRACTS_READY) ## sweep Solana at the swap API's free plan; read a wallet full of spam; compare 200 random wallets with their promises
+	@failed=0; $(PY) -m dev exec -- $(PY) -m lab.bench solana || failed=1; \
+	WALLETS=$${WALLETS:-200} $(PY) -m dev exec -- $(PY) -m pytest --reuse-db --durations=3 \
+		tests/sweeps/rails/solana_v1/discover/test_spam_wallet.py tests/sweeps/rails/solana_v1/test_random_wallets.py || failed=1; \
+	exit $$failed
 
 ifeq ($(SECTION),deception)
 lab-bench: $(TOKEN_LISTS_READY)

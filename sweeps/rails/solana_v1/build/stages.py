@@ -143,9 +143,10 @@ class SolanaSimulated(PlannedSweep):
 
     @cached_property
     def expected(self) -> Split:
-        """The split of what the simulations paid: the user's gain and the fee account's."""
+        """The split of what the simulations paid: the user's gain and the fee account's, which each swap rounds."""
         gains = [transaction.effects for transaction in self.transactions]
-        return self.fees.split(sum(gain.user_gain + gain.fee_gain for gain in gains))
+        fee = sum(gain.fee_gain for gain in gains)
+        return self.fees.split_paid(sum(gain.user_gain for gain in gains) + fee, fee)
 
     @property
     def seconds_left(self) -> float:
