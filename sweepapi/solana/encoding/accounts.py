@@ -36,12 +36,27 @@ class TokenAccount:
     is_frozen: bool
     is_native: bool
     refuses_programs: bool = False  # its owner forbids programs to transfer from it, as every swap does
-    has_hidden_balance: bool = False  # withheld transfer fees or confidential amounts, with which it can't be closed
+    has_withheld_fees: bool = False  # of transfers to it, which anyone may harvest to their mint
+    is_confidential: bool = False  # it may hold amounts that no one sees
+
+    @property
+    def has_hidden_balance(self) -> bool:
+        """Whether it holds, or may hold, more than its amount, with which it can't be closed."""
+        return self.has_withheld_fees or self.is_confidential
 
     @property
     def is_closable(self) -> bool:
         """Whether its owner could close it once its amount is zero, and get its lamports."""
-        return not self.has_hidden_balance and self.close_authority in (None, self.owner)
+        return not self.has_hidden_balance and self._is_closed_by_owner
+
+    @property
+    def is_closable_once_harvested(self) -> bool:
+        """The same, if the fees that it withholds go to their mint first."""
+        return not self.is_confidential and self._is_closed_by_owner
+
+    @property
+    def _is_closed_by_owner(self) -> bool:
+        return self.close_authority in (None, self.owner)
 
 
 @dataclass(frozen=True)
@@ -88,6 +103,6 @@ def _token_account(account: ClusterAccount) -> TokenAccount:
         is_frozen=base.state == TokenAccountState.Frozen,
         is_native=base.is_native is not None,
         refuses_programs=guard is not None and number(guard, at=0, length=1) != 0,
-        has_hidden_balance=Extension.CONFIDENTIAL_TRANSFER_ACCOUNT in extensions
-        or (withheld is not None and number(withheld, at=0, length=8) != 0),
+        has_withheld_fees=withheld is not None and number(withheld, at=0, length=8) != 0,
+        is_confidential=Extension.CONFIDENTIAL_TRANSFER_ACCOUNT in extensions,
     )

@@ -73,16 +73,16 @@ class Packed:
     def fits(self) -> bool:
         return self.size <= MAX_BYTES
 
-    def with_instruction(self, instruction: Instruction) -> "Packed":
-        """Return the transaction with another instruction at its end."""
-        return replace(self, instructions=(*self.instructions, instruction))
+    def followed_by(self, instructions: Sequence[Instruction]) -> "Packed":
+        """Return the transaction with more instructions at its end."""
+        return replace(self, instructions=(*self.instructions, *instructions))
 
 
 def pack(
     output: Output,
     legs: Sequence[SwapLeg],
     *,
-    extra_closings: Sequence[Instruction],
+    extra_closings: Sequence[Sequence[Instruction]],
     apart: Collection[int] = (),
     existing: Collection[Pubkey] = (),
 ) -> list[Packed]:
@@ -186,19 +186,19 @@ def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], le
     return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
 
 
-def _with_closings(packed: Sequence[Packed], closings: Sequence[Instruction], output: Output) -> list[Packed]:
+def _with_closings(packed: Sequence[Packed], closings: Sequence[Sequence[Instruction]], output: Output) -> list[Packed]:
     """Return the transactions with these closings, in as many more as they need, up to the most of a sweep.
 
     A transaction without room for one closing is not tried with the next, since all of them take about as much.
     """
     filled, at = list(packed), 0
     for closing in closings:
-        while at < len(filled) and not (grown := filled[at].with_instruction(closing)).fits:
+        while at < len(filled) and not (grown := filled[at].followed_by(closing)).fits:
             at += 1
         if at < len(filled):
             filled[at] = grown
         elif len(filled) < MAX_TRANSACTIONS:
-            filled.append(_selling_nothing(output).with_instruction(closing))
+            filled.append(_selling_nothing(output).followed_by(closing))
         else:
             break
     return filled

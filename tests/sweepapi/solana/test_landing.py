@@ -34,7 +34,7 @@ def test_a_packed_transaction_lands_and_does_what_was_simulated(cluster: SolanaC
     before = cluster.lamports(scene.wallet)
     expected = scene.effects(instructions)
 
-    [packed] = pack(output, [leg], extra_closings=[scene.close(scene.empty_account, scene.wallet)])
+    [packed] = pack(output, [leg], extra_closings=[[scene.close(scene.empty_account, scene.wallet)]])
     blockhash = cluster.bank.blocks.latest.blockhash
     message = packed.message(blockhash, unit_limit=UNIT_LIMIT, unit_price=UNIT_PRICE)
     landed = cluster.send(VersionedTransaction(message, [scene.keypair]))

@@ -19,7 +19,7 @@ from sweepapi.solana.worth.sentence import name_of, transaction_sentence
 from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
-from sweeps.rails.solana_v1.build.closings import closed_by, closing
+from sweeps.rails.solana_v1.build.closings import closed_by, harvest_and_closing
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
@@ -47,7 +47,7 @@ class Assembly:
         """
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
-        extra = [closing(holding) for holding in self.extra_closings(tokens)]
+        extra = [harvest_and_closing(holding) for holding in self.extra_closings(tokens)]
         return self._packed(legs, extra, apart)
 
     def extra_closings(self, tokens: Sequence[SolanaToken]) -> list[Holding]:
@@ -61,7 +61,7 @@ class Assembly:
         return replace(packed, legs=(position,))
 
     def _packed(
-        self, legs: Sequence[SwapLeg], extra: Sequence[Instruction], apart: Collection[int] = ()
+        self, legs: Sequence[SwapLeg], extra: Sequence[Sequence[Instruction]], apart: Collection[int] = ()
     ) -> list[Packed]:
         return pack(
             self._output,

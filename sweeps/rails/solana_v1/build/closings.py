@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from solders.instruction import Instruction
+from solders.instruction import AccountMeta, Instruction
 from solders.pubkey import Pubkey
 from spl.token.instructions import close_account
 from spl.token.models import CloseAccountParams
@@ -10,6 +10,9 @@ from spl.token.models import CloseAccountParams
 from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.packing.packing import Packed
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
+
+# TransferFeeExtension (26) of Token-2022 and its instruction (4).
+_HARVEST_WITHHELD_TOKENS_TO_MINT = bytes([26, 4])
 
 
 def emptied(holding: Holding, amount: int) -> bool:
@@ -19,7 +22,8 @@ def emptied(holding: Holding, amount: int) -> bool:
 
 def is_reclaimable(holding: Holding, output_mint: str) -> bool:
     """Whether a build closes an account because it is empty: discoveries promise what this says."""
-    return holding.token.amount == 0 and holding.token.is_closable and str(holding.token.mint) != output_mint
+    token = holding.token
+    return token.amount == 0 and token.is_closable_once_harvested and str(token.mint) != output_mint
 
 
 def empty_before(facts: ClusterFacts, used: Collection[Pubkey]) -> list[Holding]:
@@ -41,6 +45,14 @@ def closing(holding: Holding) -> Instruction:
     return close_account(
         CloseAccountParams(program_id=holding.token.program, account=holding.key, dest=wallet, owner=wallet)
     )
+
+
+def harvest_and_closing(holding: Holding) -> list[Instruction]:
+    """Return what closes an account; fees that it withholds go to their mint first, which needs no authority."""
+    token = holding.token
+    mint_and_account = [AccountMeta(key, is_signer=False, is_writable=True) for key in (token.mint, holding.key)]
+    harvest = Instruction(token.program, _HARVEST_WITHHELD_TOKENS_TO_MINT, mint_and_account)
+    return [*([harvest] if token.has_withheld_fees else []), closing(holding)]
 
 
 def closed_by(packed: Packed, holdings: Mapping[Pubkey, Holding]) -> list[Holding]:

@@ -107,3 +107,5 @@ def test_an_account_that_can_not_be_closed_by_its_owner_is_known(cluster: Solana
     assert not closed_by_another.is_closable
     assert not holding_fees.is_closable
     assert not confidential.is_closable
+    closable = [one.is_closable_once_harvested for one in (closed_by_another, holding_fees, confidential)]
+    assert closable == [False, True, False]

@@ -75,7 +75,7 @@ def test_a_transaction_starts_with_its_budget_and_guards_its_minimum_between_the
     sold, other, empty = keys(3)
     legs = [leg(CREATE, swap([sold, WRAPPED]), closing=close(sold)), leg(swap([other]), closing=close(other))]
 
-    [packed] = pack(OUTPUT, legs, extra_closings=[close(empty)])
+    [packed] = pack(OUTPUT, legs, extra_closings=[[close(empty)]])
 
     guard = OUTPUT.guard(2 * MINIMUM, packed.reference)
     swaps = [CREATE, swap([sold, WRAPPED]), swap([other])]
@@ -264,7 +264,7 @@ def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_
     legs = [leg(swap(keys(20))), leg(swap(keys(25)))]
     closings = [close(key) for key in keys(40)]
 
-    packed = pack(OUTPUT, legs, extra_closings=closings)
+    packed = pack(OUTPUT, legs, extra_closings=[[closing] for closing in closings])
 
     closed = [each for one in packed for each in one.instructions if each in closings]
     assert closed == closings
@@ -281,7 +281,7 @@ def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_
 def test_a_sweep_has_twenty_transactions_at_most_and_its_last_closings_wait() -> None:
     closings = [close(key) for key in keys(800)]
 
-    packed = pack(OUTPUT, [leg(swap(keys(20)))], extra_closings=closings)
+    packed = pack(OUTPUT, [leg(swap(keys(20)))], extra_closings=[[closing] for closing in closings])
 
     closed = [each for one in packed for each in one.instructions if each in closings]
     assert len(packed) == MAX_TRANSACTIONS

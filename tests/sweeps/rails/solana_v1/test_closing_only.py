@@ -6,17 +6,19 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 from solders.pubkey import Pubkey
+from spl.token import instructions as token
+from spl.token import models
 
+from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from indexer import books, reconciliation
 from ledger.models import JournalEntry
 from sweepapi import networks
 from sweepapi.errors import InvalidRequest
-from sweepapi.solana.encoding.addresses import WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
 from sweeps.models import Sweep
-from sweeps.protocol.request import HoldingsRequest
-from sweeps.rails.solana_v1.discover.discovery import discover
 from tests.solana_cluster import SolanaCluster
+from tests.solana_discovery import look
 from tests.solana_sweeps import looked_at
 from tests.solana_user import DOLLAR, SolanaUser
 
@@ -41,17 +43,14 @@ def test_42_empty_accounts_and_wrapped_sol_are_closed_and_return_what_was_promis
 ) -> None:
     mints = hold_empty(user, 42)
     user.cluster.faucet.give_tokens(user.key, WRAPPED_SOL, LAMPORTS_PER_SOL)
-    request = HoldingsRequest(network=user.cluster.network, wallet=str(user.key), output_asset=str(output))
-    found = discover(networks.current(), partner=user.partner, request=request)
+    promised = look(user, output_asset=str(output))["totals"]["reclaimableLamports"]
     before = user.lamports
 
     built = user.build({}, output_asset=str(output), unwraps_coin=True)
     user.send(built)
 
-    rent_of_wrapped = int(built["reclaimedLamports"]) - found.empty.lamports
-    assert rent_of_wrapped == next(
-        int(one["lamports"]) for one in built["closedAccounts"] if one["mint"] == str(WRAPPED_SOL)
-    )
+    empty = [int(one["lamports"]) for one in built["closedAccounts"] if one["mint"] != str(WRAPPED_SOL)]
+    assert sum(empty) == int(promised)
     assert (int(built["unwrappedLamports"]), built["accountsLeft"]) == (LAMPORTS_PER_SOL, 0)
     gained = int(built["reclaimedLamports"]) + int(built["unwrappedLamports"]) - int(built["networkFeeLamports"])
     assert user.lamports - before == gained
@@ -100,6 +99,34 @@ def test_what_does_not_fit_beside_the_swaps_has_transactions_of_its_own(user: So
     assert [bool(one["tokens"]) for one in built["transactions"]] == [True, *[False] * (len(built["transactions"]) - 1)]
     user.send(built)
     assert looked_at().status == "completed"
+
+
+def test_an_account_that_withholds_transfer_fees_is_closed_once_they_are_harvested(user: SolanaUser) -> None:
+    faucet = user.cluster.faucet
+    mint = user.market.create_token(program=TOKEN_2022, extensions=[extensions.transfer_fee(100)])
+    payer = user.cluster.create_wallet()
+    paid = token.transfer_checked(
+        models.TransferCheckedParams(
+            program_id=TOKEN_2022,
+            source=faucet.give_tokens(payer.pubkey(), mint, 200 * DOLLAR),
+            mint=mint,
+            dest=faucet.create_account(user.key, mint),
+            owner=payer.pubkey(),
+            amount=200 * DOLLAR,
+            decimals=6,
+        )
+    )
+    faucet.run([paid], payer)
+    user.send(user.build({mint: user.balance(mint)}))
+    promised = int(look(user)["totals"]["reclaimableLamports"])
+    before = user.lamports
+
+    built = user.build({})
+    user.send(built)
+
+    assert promised == int(built["reclaimedLamports"]) > 0
+    assert user.lamports - before == promised - int(built["networkFeeLamports"])
+    assert not user.has_account(mint)
 
 
 def test_a_build_that_sells_nothing_needs_something_to_close(user: SolanaUser) -> None:
