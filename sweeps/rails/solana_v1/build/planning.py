@@ -73,7 +73,7 @@ def plan_v1(
             return planning.closing()
         if not sellable:
             refuse(request, unsellable)
-        refuse_insufficient_lamports(facts)
+        refuse_insufficient_lamports(facts, sells=True)
         return planning.planned(sellable, unsellable)
 
 
@@ -170,7 +170,7 @@ class _Planning:
         """
         if not self.assembly.extra_closings([]):
             raise InvalidRequest(details=[FieldError("tokens", "too_short", NOTHING_TO_CLOSE)])
-        refuse_insufficient_lamports(self.assembly.facts)
+        refuse_insufficient_lamports(self.assembly.facts, sells=False)
         learn_coin_prices(self.registry, self._swap_terms, self.assembly.cluster.reference_token)
         market = read_market(self.pool, [])
         transactions = Trials(self.assembly, self.pool, market).once([], self.assembly.composed([], market))
@@ -315,7 +315,7 @@ class _Planning:
             cluster=cluster,
             rates=self._rates,
             held_lamports=facts.lamports,
-            needed_lamports=needed_lamports(facts, transactions),
+            needed_lamports=needed_lamports(facts, transactions, sells=bool(tokens)),
             fee_account=self.assembly.fee_account,
             transactions=transactions,
             accounts_left=self._accounts_left(tokens, transactions),

@@ -63,12 +63,13 @@ def _refuse_wallet(request: BuildRequest, facts: ClusterFacts) -> None:
         raise InvalidRequest(details=[FieldError("wallet", "protocol_recipient", message)])
 
 
-def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = ()) -> int:
+def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransaction] = (), *, sells: bool = True) -> int:
     """Return what the wallet has to hold for the fees of these transactions, and rent.
 
-    Without transactions, which are not composed yet, one is assumed that closes as much as it creates.
+    Without transactions, which are not composed yet, one is assumed that closes as much as it creates. A sweep that
+    ``sells`` nothing needs no account for the output.
     """
-    creates_account = facts.associated(facts.output_mint) is None
+    creates_account = sells and facts.associated(facts.output_mint) is None
     rents = [facts.wallet_rent, facts.token_account_rent if creates_account else 0]
     for transaction in transactions:
         # A new account's rent may leave the wallet with less than its own, if closed accounts give that back.
@@ -78,9 +79,9 @@ def needed_lamports(facts: ClusterFacts, transactions: Sequence[SolanaTransactio
     return (sum(transaction.fee_lamports for transaction in transactions) or LAMPORTS_PER_SIGNATURE) + max(rents)
 
 
-def refuse_insufficient_lamports(facts: ClusterFacts) -> None:
+def refuse_insufficient_lamports(facts: ClusterFacts, *, sells: bool) -> None:
     """Raise ``InsufficientBalance`` if the wallet can't even pay for a simulation, so that nothing can be proven."""
-    needed = needed_lamports(facts)
+    needed = needed_lamports(facts, sells=sells)
     if facts.lamports < needed:
         message = f"The wallet needs {needed} lamports for fees and rent, and has {facts.lamports}."
         raise InsufficientBalance(details=[FieldError("wallet", "insufficient_balance", message)])

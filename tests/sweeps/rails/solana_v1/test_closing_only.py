@@ -13,16 +13,20 @@ from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from indexer import books, reconciliation
 from ledger.models import JournalEntry
+from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import InvalidRequest
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
 from sweeps.models import Sweep
 from tests.solana_cluster import SolanaCluster
 from tests.solana_discovery import look
+from tests.solana_swap_api import SwapMarket
 from tests.solana_sweeps import looked_at
 from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
+
+WALLET_RENT = 890_880
 
 
 def hold_empty(user: SolanaUser, count: int) -> list[Pubkey]:
@@ -127,6 +131,15 @@ def test_an_account_that_withholds_transfer_fees_is_closed_once_they_are_harvest
     assert promised == int(built["reclaimedLamports"]) > 0
     assert user.lamports - before == promised - int(built["networkFeeLamports"])
     assert not user.has_account(mint)
+
+
+def test_a_wallet_that_can_pay_nothing_but_the_fee_gets_its_rent_back(swap_api: SwapMarket, partner: Partner) -> None:
+    user = SolanaUser(swap_api, partner, lamports=WALLET_RENT + 10_000)
+    hold_empty(user, 2)
+    built = user.build({})
+    user.send(built)
+    assert built["issues"]["gas"] == []
+    assert user.lamports > WALLET_RENT + 10_000
 
 
 def test_a_build_that_sells_nothing_needs_something_to_close(user: SolanaUser) -> None:
