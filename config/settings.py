@@ -90,6 +90,7 @@ DISCOVER_LOG_BLOCKS = env.int("DISCOVER_LOG_BLOCKS", default=1_000)
 AUTHORIZATION_TTL_SECONDS = env.int("AUTHORIZATION_TTL_SECONDS", default=900)
 
 # Wallets may put a newer blockhash into a transaction that they sign late.
+SOLANA_BURN_VALUE_LIMIT = env.int("SOLANA_BURN_VALUE_LIMIT", default=10_000)
 SOLANA_EXPIRY_GRACE_SECONDS = env.int("SOLANA_EXPIRY_GRACE_SECONDS", default=120)
 
 # The deadline of one read of the chain: a build may use several, the inline confirm has a bound of its own.

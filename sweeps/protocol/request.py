@@ -62,6 +62,15 @@ class HoldingsRequest:
 
 
 @dataclass(frozen=True)
+class BurnInput:
+    """An amount of a token to burn, and what the user accepts to lose by that, in the reference stablecoin."""
+
+    asset: str
+    amount: int
+    accepted_value: int | None = None
+
+
+@dataclass(frozen=True)
 class BuildRequest:
     """A checked build request: addresses in their canonical form, amounts in smallest units."""
 
@@ -72,6 +81,7 @@ class BuildRequest:
     slippage_bps: int
     close_empty_accounts: bool = True  # where a network takes rent for token accounts
     price_percentile: str = USUAL_PERCENTILE  # of what others pay for priority, where a network sells it
+    burns: Sequence[BurnInput] = ()  # where tokens can be burnt
     unwraps_coin: bool = False  # whether wrapped coins of the wallet become the coin itself
     max_skipped: int | None = None  # how many tokens the contract may leave out; None for as many as it can
     leaves_out: bool = False  # leave out tokens that can't be swept or are not worth it, instead of refusing the build

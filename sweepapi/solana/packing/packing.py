@@ -42,6 +42,14 @@ class SwapLeg:
 
 
 @dataclass(frozen=True)
+class Disposal:
+    """The instructions by which a token account is emptied without a sale, closed, or both."""
+
+    instructions: Sequence[Instruction]
+    is_apart: bool = False  # never in a transaction that sells
+
+
+@dataclass(frozen=True)
 class Packed:
     """One transaction without its blockhash and its compute budget."""
 
@@ -82,14 +90,14 @@ def pack(
     output: Output,
     legs: Sequence[SwapLeg],
     *,
-    extra_closings: Sequence[Sequence[Instruction]],
+    disposals: Sequence[Disposal],
     apart: Collection[int] = (),
     existing: Collection[Pubkey] = (),
 ) -> list[Packed]:
     """Return the transactions that run all legs, in the order of their first ones.
 
-    Each leg at one of the positions ``apart`` is alone in its transaction. Those of ``extra_closings`` that no swap's
-    transaction has room for have their own; the last ones are left out if that would be more than
+    Each leg at one of the positions ``apart`` is alone in its transaction. Those ``disposals`` that no swap's
+    transaction has room for, or that are apart, have their own; the last ones are left out if that would be more than
     ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them. Raises
     ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
@@ -99,7 +107,7 @@ def pack(
         # The first one to land unwraps what the account held, whichever that is.
         packed = _fewest(_Composer(replace(output, held=0), legs), len(legs), apart)
     packed = [_without_closings_of_used_accounts(one, packed, legs) for one in packed]
-    return _with_closings(packed, extra_closings, output)
+    return _with_disposals(packed, disposals, output)
 
 
 class _Composer:
@@ -186,21 +194,23 @@ def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], le
     return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
 
 
-def _with_closings(packed: Sequence[Packed], closings: Sequence[Sequence[Instruction]], output: Output) -> list[Packed]:
-    """Return the transactions with these closings, in as many more as they need, up to the most of a sweep.
+def _with_disposals(packed: Sequence[Packed], disposals: Sequence[Disposal], output: Output) -> list[Packed]:
+    """Return the transactions with these, in as many more as they need, up to the most of a sweep.
 
-    A transaction without room for one closing is not tried with the next, since all of them take about as much.
+    A transaction without room for one is not tried with the next, since all of them take about as much.
     """
-    filled, at = list(packed), 0
-    for closing in closings:
-        while at < len(filled) and not (grown := filled[at].followed_by(closing)).fits:
-            at += 1
-        if at < len(filled):
-            filled[at] = grown
-        elif len(filled) < MAX_TRANSACTIONS:
-            filled.append(_selling_nothing(output).followed_by(closing))
-        else:
-            break
+    filled = list(packed)
+    for is_apart, first in ((True, len(packed)), (False, 0)):
+        at = first
+        for disposal in (one for one in disposals if one.is_apart == is_apart):
+            while at < len(filled) and not (grown := filled[at].followed_by(disposal.instructions)).fits:
+                at += 1
+            if at < len(filled):
+                filled[at] = grown
+            elif len(filled) < MAX_TRANSACTIONS:
+                filled.append(_selling_nothing(output).followed_by(disposal.instructions))
+            else:
+                break
     return filled
 
 

@@ -16,17 +16,25 @@ def name_of(mint: str, symbol: str) -> str:
     return symbol if _SYMBOL.fullmatch(symbol) else f"{mint[:4]}…{mint[-4:]}"
 
 
-def transaction_sentence(names: Sequence[str], *, received: str, closed: int, returned_lamports: int) -> str:
-    """Return what a transaction sells, for how much after the fee, what it closes, and what that returns."""
+def transaction_sentence(
+    sold: Sequence[str], *, burnt: Sequence[str], received: str, closed: int, returned_lamports: int
+) -> str:
+    """Return what a transaction sells, for how much after the fee, burns and closes, and what that returns."""
     accounts = "a token account" if closed == 1 else f"{closed} token accounts"
-    returned = whole_tokens(returned_lamports, _SOL_DECIMALS)
-    if not names:
-        return f"Closes {accounts} and returns {returned} SOL."
-    sold = _listed(names) if len(names) <= _MAX_NAMES else f"{len(names)} tokens"
-    sells = f"Sells {sold} for about {received}"
-    return f"{sells}, closes {accounts} and returns {returned} SOL." if closed else f"{sells}."
+    parts = [
+        f"sells {_named(sold)} for about {received}" if sold else "",
+        f"burns {_named(burnt)}" if burnt else "",
+        f"closes {accounts}" if closed else "",
+        f"returns {whole_tokens(returned_lamports, _SOL_DECIMALS)} SOL" if closed else "",
+    ]
+    sentence = _listed([part for part in parts if part])
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
+def _named(names: Sequence[str]) -> str:
+    return _listed(names) if len(names) <= _MAX_NAMES else f"{len(names)} tokens"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last

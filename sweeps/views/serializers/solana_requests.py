@@ -1,9 +1,11 @@
 """The request bodies of /v1: which tokens of a wallet on Solana to read, and which to sweep."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from partners.authentication import Requester
 from sweepapi.api.input.chains import ClusterField
@@ -18,7 +20,7 @@ from sweepapi.api.input.lists import StrictListField
 from sweepapi.api.input.pagination import Scope
 from sweepapi.api.input.serializers import StrictSerializer
 from sweepapi.solana.packing.compute_budget import PERCENTILES, USUAL_PERCENTILE
-from sweeps.protocol.request import BuildRequest, HoldingsRequest
+from sweeps.protocol.request import BuildRequest, BurnInput, HoldingsRequest
 from sweeps.views.serializers.discovery_request import CursorField
 from sweeps.views.serializers.requests import HintedToken, SweepRequest, slippage_field
 
@@ -84,6 +86,18 @@ class SolanaTokenRequest(HintedToken):
     amount = SolanaAmountField(help_text="How much of it, in its smallest unit.")
 
 
+class SolanaBurnRequest(StrictSerializer):
+    """An amount to burn."""
+
+    mint = SolanaKeyField(help_text="The token's mint.")
+    amount = SolanaAmountField(help_text="How much of it, in its smallest unit.")
+    acceptedValue = SolanaAmountField(
+        required=False,
+        help_text="The value that the user accepts to lose, in the smallest unit of the chain's reference stablecoin: "
+        "needed for what would sell for more than a cent or so, and named by the refusal without it.",
+    )
+
+
 @extend_schema_serializer(examples=[OpenApiExample("Sweep BONK into USDC", value=_SWEEP_BONK)])
 class SolanaBuildRequestSerializer(SweepRequest):
     """The sweep to build on Solana."""
@@ -109,9 +123,29 @@ class SolanaBuildRequestSerializer(SweepRequest):
         help_text="The priority fee, by what others pay lately: the 25th, 50th or 75th percentile, up to the cluster's "
         "`maxPriorityFeeLamports`.",
     )
+    burn = SolanaBurnRequest(  # type: ignore[call-arg]
+        many=True,
+        required=False,
+        allow_empty=True,
+        max_length=settings.MAX_TOKENS,
+        help_text="Amounts to burn, such as of spam, so that their accounts can be closed. That can't be undone.",
+    )
     unwrapSol = StrictBooleanField(
         default=False, help_text="Whether the wallet's wrapped SOL, where it is not sold, becomes SOL."
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse to burn what is sold, received, or burnt already."""
+        attrs = super().validate(attrs)
+        taken = {attrs["outputMint"], *(token["mint"] for token in attrs["tokens"])}
+        problems: dict[int, dict[str, list[ErrorDetail]]] = {}
+        for position, burn in enumerate(attrs.get("burn", ())):
+            if burn["mint"] in taken:
+                problems[position] = {"mint": [ErrorDetail("It is sold, received or burnt already.", "duplicate")]}
+            taken.add(burn["mint"])
+        if problems:
+            raise ValidationError({"burn": problems})  # type: ignore[dict-item]  # DRF renders a mapping by index
+        return attrs
 
     def to_request(self) -> BuildRequest:
         """Return the validated body as the domain takes it."""
@@ -120,5 +154,6 @@ class SolanaBuildRequestSerializer(SweepRequest):
             super().to_request(),
             close_empty_accounts=body["closeEmptyAccounts"],
             unwraps_coin=body["unwrapSol"],
+            burns=[BurnInput(one["mint"], one["amount"], one.get("acceptedValue")) for one in body.get("burn", ())],
             price_percentile=body["computeUnitPricePercentile"],
         )

@@ -306,7 +306,7 @@ def test_responses_stay_open_for_new_fields_and_requests_are_closed(document: di
     of_builds = {"BuildRequest", "TokenRequest", "ExecutionRequest", "WalletRequest"}
     of_v2 = of_builds | {"ConfirmRequest", "CancelRequest", "FinalizeRequest", "EmptyRequest"}
     of_webhooks = {"WebhookRequest", "WebhookChangeRequest", "WebhookReplayRequest"}
-    of_v1 = {"SolanaBuildRequest", "SolanaTokenRequest", "DiscoverRequest"}
+    of_v1 = {"SolanaBuildRequest", "SolanaTokenRequest", "SolanaBurnRequest", "DiscoverRequest"}
     of_sandbox = {"AdvanceRequest", "FundRequest"}
     assert closed == of_v1 | of_v2 | of_webhooks | of_sandbox | {"EvmDiscoverRequest"}
 

@@ -202,7 +202,7 @@ class Scene:
         output = Output(
             wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, fee_account=self.fee_account, held=0
         )
-        [packed] = packing.pack(output, [leg], extra_closings=[])
+        [packed] = packing.pack(output, [leg], disposals=[])
         blockhash = self.cluster.bank.blocks.latest.blockhash
         message = packed.message(blockhash, unit_limit=MAX_UNITS, unit_price=0)
         signatures = [Signature.default()] * message.header.num_required_signatures

@@ -8,7 +8,7 @@ from sweepapi.solana.encoding.responses import accounts
 from sweepapi.solana.packing.compute_budget import fee_lamports
 from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.lookup_tables import lookup_table
-from sweepapi.solana.packing.packing import SwapLeg, pack
+from sweepapi.solana.packing.packing import Disposal, SwapLeg, pack
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.solana.swap_scene import BOUGHT, FEE, MINIMUM, Scene
 
@@ -34,7 +34,7 @@ def test_a_packed_transaction_lands_and_does_what_was_simulated(cluster: SolanaC
     before = cluster.lamports(scene.wallet)
     expected = scene.effects(instructions)
 
-    [packed] = pack(output, [leg], extra_closings=[[scene.close(scene.empty_account, scene.wallet)]])
+    [packed] = pack(output, [leg], disposals=[Disposal([scene.close(scene.empty_account, scene.wallet)])])
     blockhash = cluster.bank.blocks.latest.blockhash
     message = packed.message(blockhash, unit_limit=UNIT_LIMIT, unit_price=UNIT_PRICE)
     landed = cluster.send(VersionedTransaction(message, [scene.keypair]))

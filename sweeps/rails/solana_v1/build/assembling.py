@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from solders.instruction import Instruction
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
@@ -12,13 +11,14 @@ from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.encoding.addresses import public_key
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import Packed, SwapLeg, pack
+from sweepapi.solana.packing.packing import Disposal, Packed, SwapLeg, pack
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
 from sweepapi.solana.worth.sentence import name_of, transaction_sentence
 from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
+from sweeps.rails.solana_v1.build.burning import Burn
 from sweeps.rails.solana_v1.build.closings import closed_by, harvest_and_closing
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
@@ -37,6 +37,7 @@ class Assembly:
     cluster: Cluster
     output_mint: Mint
     fee_account: Pubkey
+    burns: Sequence[Burn] = ()
 
     def composed(
         self, tokens: Sequence[SolanaToken], market: ClusterMarket, *, apart: Collection[int] = ()
@@ -47,8 +48,10 @@ class Assembly:
         """
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
-        extra = [harvest_and_closing(holding) for holding in self.extra_closings(tokens)]
-        return self._packed(legs, extra, apart)
+        # A swap could not touch what is burnt, but a burn that fails must not take a sale with it.
+        burns = [Disposal(burn.instructions, is_apart=True) for burn in self.burns]
+        closings = [Disposal(harvest_and_closing(holding)) for holding in self.extra_closings(tokens)]
+        return self._packed(legs, [*burns, *closings], apart)
 
     def extra_closings(self, tokens: Sequence[SolanaToken]) -> list[Holding]:
         """Return the accounts that are closed in addition to those that the sale of these tokens empties."""
@@ -61,12 +64,12 @@ class Assembly:
         return replace(packed, legs=(position,))
 
     def _packed(
-        self, legs: Sequence[SwapLeg], extra: Sequence[Sequence[Instruction]], apart: Collection[int] = ()
+        self, legs: Sequence[SwapLeg], disposals: Sequence[Disposal], apart: Collection[int] = ()
     ) -> list[Packed]:
         return pack(
             self._output,
             legs,
-            extra_closings=extra,
+            disposals=disposals,
             apart=apart,
             existing=self.facts.existing,
         )
@@ -97,9 +100,10 @@ class Assembly:
     def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
         sold, closes = [tokens[position] for position in packed.legs], self._closes(packed)
         unwrapped = {holding.key: holding.token.amount for holding in closes if holding.token.is_native}
+        burnt = {burn.holding.key: burn.wanted.amount for burn in self.burns if burn.is_in(packed)}
         return TransactionTerms(
             wallet=self.facts.wallet,
-            swept=unwrapped | {token.holding.key: token.amount for token in sold},
+            swept=unwrapped | burnt | {token.holding.key: token.amount for token in sold},
             output_mint=self.facts.output_mint,
             minimum=sum(token.quote.threshold for token in sold),
             fee_account=self.fee_account,
@@ -124,7 +128,7 @@ class Assembly:
         return SolanaTransaction(
             packed=packed,
             mints=[token.asset for token in sold],
-            sentence=self._sentence(sold, proven.effects.user_gain, closes),
+            sentence=self._sentence(packed, sold, proven.effects.user_gain, closes),
             message=packed.message(market.blockhash.blockhash, unit_limit=limit, unit_price=price),
             last_valid_block_height=market.blockhash.last_valid_block_height,
             unit_limit=limit,
@@ -134,11 +138,16 @@ class Assembly:
             closes=closes,
         )
 
-    def _sentence(self, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
+    def _sentence(self, packed: Packed, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
         output = output_of(self.cluster, self.request.output_asset)
         emptied = {token.holding.key for token in sold}
         return transaction_sentence(
             [name_of(token.asset, token.symbol) for token in sold],
+            burnt=[
+                name_of(burn.wanted.asset, self.facts.names[burn.holding.token.mint].symbol)
+                for burn in self.burns
+                if burn.is_in(packed)
+            ],
             received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
             closed=len(closes),
             returned_lamports=sum(one.rent_lamports if one.key in emptied else one.lamports for one in closes),

@@ -52,7 +52,8 @@ class ClusterFacts:
 def read_facts(pool: ProviderPool, request: BuildRequest, fee_wallet: str) -> ClusterFacts:
     """Read the facts about a request; raises ``ChainUnavailableError``."""
     wallet, output_mint = public_key(request.wallet), public_key(request.output_asset)
-    mints = [output_mint, *(public_key(token.asset) for token in request.tokens)]
+    named = [*(token.asset for token in request.tokens), *(burn.asset for burn in request.burns)]
+    mints = [output_mint, *map(public_key, named)]
     fee_accounts = [fee_account(fee_wallet, output_mint, program) for program in TOKEN_PROGRAMS]
     keys = [wallet, *fee_accounts, *token_keys(mints)]
     own = [

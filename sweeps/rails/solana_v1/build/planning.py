@@ -15,7 +15,14 @@ from typing import NoReturn
 import structlog
 
 from partners.models import Partner
-from sweepapi.errors import ChainUnavailable, FieldError, InvalidRequest, SwapUnavailable, Uneconomic
+from sweepapi.errors import (
+    ChainUnavailable,
+    FieldError,
+    InvalidRequest,
+    SwapUnavailable,
+    TokensRefused,
+    Uneconomic,
+)
 from sweepapi.networks import Networks
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -23,16 +30,18 @@ from sweepapi.solana.encoding.errors import LegsTooLargeError, UnsafeSwapError
 from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.swap_api import QuoteAnswer, SwapApiError
 from sweepapi.solana.worth.economics import CoinRates
-from sweepapi.worth.left_out import LeftOut, uneconomic
+from sweepapi.worth.left_out import SIMULATION_FAILED, LeftOut, uneconomic
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
 from sweeps.protocol.refusing import refusals, refuse, too_costly
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.assembling import Assembly
+from sweeps.rails.solana_v1.build.burning import FAILS as BURN_FAILS
+from sweeps.rails.solana_v1.build.burning import find_burns, unaccepted
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
 from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, TOO_LARGE, UNUSABLE_QUOTE
-from sweeps.rails.solana_v1.build.quoting import ask, learn_coin_prices, quoted_tokens, without_quote
+from sweeps.rails.solana_v1.build.quoting import ask, learn_coin_prices, quoted_tokens, valued, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
     needed_lamports,
@@ -69,6 +78,8 @@ def plan_v1(
         facts = read_facts(pool, request, registry.fee_wallet)
         sellable, unsellable = sellable_tokens(request, facts)
         planning = _Planning(registry, pool, partner, Assembly(request, facts, fees, cluster, *usable_output(facts)))
+        if request.burns:
+            planning = planning.burning(unsellable)
         if not request.tokens:
             return planning.closing()
         if not sellable:
@@ -163,18 +174,34 @@ class _Planning:
         transactions = trials.once(worthy, self.assembly.composed(worthy, market))
         return _worth_it(self._sweep(worthy, transactions, market, left_out), [], quoted)
 
-    def closing(self) -> SolanaSimulated:
-        """Return a sweep that sells nothing, and closes and unwraps what the request allows.
+    def burning(self, unsellable: Sequence[LeftOut]) -> "_Planning":
+        """Return the planning of a sweep that also burns what the request wants burnt.
 
-        Raises ``InvalidRequest`` if there is nothing to close.
+        Raises ``TokensRefused`` if something of that can't be burnt, or is worth more than the request accepts to lose,
+        and ``SwapUnavailable`` if the swap API does not say what it is worth.
         """
-        if not self.assembly.extra_closings([]):
+        request, assembly = self.assembly.request, self.assembly
+        found, problems = find_burns(request.burns, assembly.facts)
+        reference = assembly.cluster.reference_token
+        burns = valued(self.registry, found, self._swap_terms, reference, assembly.fees) if found else []
+        problems += unaccepted(burns, request.burns)
+        if problems:
+            tokens = [] if request.leaves_out else refusals(request, unsellable)
+            raise TokensRefused(details=[*tokens, *problems])
+        return replace(self, assembly=replace(assembly, burns=burns))
+
+    def closing(self) -> SolanaSimulated:
+        """Return a sweep that sells nothing, and burns, closes and unwraps what the request wants.
+
+        Raises ``InvalidRequest`` if there is nothing to do.
+        """
+        if not self.assembly.burns and not self.assembly.extra_closings([]):
             raise InvalidRequest(details=[FieldError("tokens", "too_short", NOTHING_TO_CLOSE)])
         refuse_insufficient_lamports(self.assembly.facts, sells=False)
         learn_coin_prices(self.registry, self._swap_terms, self.assembly.cluster.reference_token)
         market = read_market(self.pool, [])
         transactions = Trials(self.assembly, self.pool, market).once([], self.assembly.composed([], market))
-        if not transactions:
+        if not transactions and not self.assembly.burns:
             raise UnsafeSwapError("no account can be closed in a simulation")
         return _worth_it(self._sweep([], transactions, market, []), [], _Quoted([], [], RETRY_AFTER_SECONDS))
 
@@ -298,7 +325,11 @@ class _Planning:
         market: ClusterMarket,
         left_out: Sequence[LeftOut],
     ) -> SolanaSimulated:
-        """Return the sweep of these tokens with their transactions, which simulations have proven."""
+        """Return the sweep of these tokens with their transactions, which simulations have proven.
+
+        Raises ``TokensRefused`` if they do not burn what the request wants burnt.
+        """
+        self._require_burns(transactions)
         request, facts, cluster = self.assembly.request, self.assembly.facts, self.assembly.cluster
         output = output_of(cluster, request.output_asset)
         symbols = {token.asset: token.symbol for token in tokens}
@@ -318,10 +349,20 @@ class _Planning:
             needed_lamports=needed_lamports(facts, transactions, sells=bool(tokens)),
             fee_account=self.assembly.fee_account,
             transactions=transactions,
+            burns=self.assembly.burns,
             accounts_left=self._accounts_left(tokens, transactions),
             blocks_left=market.blocks_left,
             slot_seconds=market.slot_seconds,
         ).costing()
+
+    def _require_burns(self, transactions: Sequence[SolanaTransaction]) -> None:
+        failing = [
+            FieldError(f"burn[{position}].mint", SIMULATION_FAILED, BURN_FAILS)
+            for position, burn in enumerate(self.assembly.burns)
+            if not any(burn.is_in(transaction.packed) for transaction in transactions)
+        ]
+        if failing:
+            raise TokensRefused(details=failing)
 
     def _accounts_left(self, tokens: Sequence[SolanaToken], transactions: Sequence[SolanaTransaction]) -> int:
         closed = {holding.key for transaction in transactions for holding in transaction.closes}

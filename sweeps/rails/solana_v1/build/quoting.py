@@ -1,6 +1,7 @@
 """Asks the swap API what the tokens of a request sell for, and what SOL does, all at once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -13,6 +14,7 @@ from sweepapi.solana.swap_api.client import refuse_without_answer
 from sweepapi.solana.worth.coin_prices import QUOTED_LAMPORTS
 from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
 from sweepapi.worth.left_out import LeftOut
+from sweeps.rails.solana_v1.build.burning import Burn
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE, NOT_QUOTED, UNUSABLE_QUOTE, Obstacle
 from sweeps.rails.solana_v1.build.refusals import Sellable
@@ -49,6 +51,35 @@ def learn_coin_prices(registry: Networks, terms: SwapTerms, reference: OutputTok
         registry.coin_prices.learn(registry.swap_api.quotes(of_coin))
     except SwapApiError as error:
         log.warning("coin_not_quoted", error=str(error))
+
+
+def valued(
+    registry: Networks, burns: Sequence[Burn], terms: SwapTerms, reference: OutputToken, fees: FeeRates
+) -> list[Burn]:
+    """Return the burns with what their tokens would sell for.
+
+    Raises ``SwapApiError`` if that is not known of one.
+    """
+    of_coin = registry.coin_prices.requests((terms.output_mint, reference.mint), taker=terms.wallet)
+    wanted = [terms.quote_request(burn.wanted.asset, burn.wanted.amount) for burn in burns]
+    answers = registry.swap_api.quotes([*wanted, *of_coin])
+    registry.coin_prices.learn(answers[len(wanted) :])
+    rates = CoinRates.of(registry.coin_prices, terms.output_mint, reference)
+    return [
+        replace(burn, value=_value_of(answer, fees, rates))
+        for burn, answer in zip(burns, answers[: len(wanted)], strict=True)
+    ]
+
+
+def _value_of(answer: QuoteAnswer, fees: FeeRates, rates: CoinRates) -> int | None:
+    if isinstance(answer, SwapApiError):
+        raise answer
+    if isinstance(answer, NoQuote):
+        return None
+    value = rates.value(fees.gross_for(answer.out_amount))
+    if value is None:
+        raise SwapApiError("the value of what is to be burnt is not known", is_temporary=True)
+    return value
 
 
 def refuse_if_ours(registry: Networks, terms: SwapTerms, reference: OutputToken, *, for_build: bool = True) -> None:

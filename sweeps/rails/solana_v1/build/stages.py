@@ -27,6 +27,7 @@ from sweepapi.solana.worth.economics import (
 )
 from sweeps.protocol.issues import GasIssue
 from sweeps.protocol.rail import PlannedSweep, PricedToken
+from sweeps.rails.solana_v1.build.burning import Burn
 
 
 def unsigned(message: MessageV0) -> VersionedTransaction:
@@ -106,6 +107,7 @@ class SolanaSimulated(PlannedSweep):
     needed_lamports: int
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
+    burns: Sequence[Burn]
     accounts_left: int  # that could be closed as well, had the sweep room for more transactions
     blocks_left: int  # until the transactions expire, when their blockhash was read
     slot_seconds: float  # as measured then

@@ -78,6 +78,7 @@ def best_basket(  # noqa: PLR0913 what a planned sweep is made of
         needed_lamports=needed_lamports(facts, transactions),
         fee_account=assembly.fee_account,
         transactions=transactions,
+        burns=(),
         accounts_left=0,  # of those that it empties
         blocks_left=market.blocks_left,
         slot_seconds=market.slot_seconds,

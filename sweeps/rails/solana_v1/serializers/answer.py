@@ -14,6 +14,7 @@ from sweepapi.solana.worth.economics import CostKind
 from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
 from sweeps.protocol.value_warnings import value_warnings
+from sweeps.rails.solana_v1.build.burning import Burn
 from sweeps.rails.solana_v1.build.consistency import require_consistency
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
 from sweeps.rails.solana_v1.build.obstacles import CODES
@@ -124,6 +125,18 @@ class AccountRentSerializer(serializers.Serializer[Any]):
     tokenAccount = serializers.CharField(source="key")
     mint = serializers.CharField(source="token.mint")
     lamports = AmountOutputField(source="rent_lamports", help_text="Its rent.")
+
+
+class BurnedSerializer(serializers.Serializer[Burn]):
+    """An amount that the sweep burns."""
+
+    mint = serializers.CharField(source="wanted.asset")
+    tokenAccount = serializers.CharField(source="holding.key")
+    amount = AmountOutputField(source="wanted.amount")
+    value = AmountOutputField(
+        allow_null=True,
+        help_text="What it would sell for, in the smallest unit of the reference stablecoin. Null: for nothing.",
+    )
 
 
 class SolanaWarningSerializer(serializers.Serializer[Any]):
@@ -237,6 +250,7 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     unwrappedLamports = AmountOutputField(
         source="planned.unwrapped_lamports", help_text="The wrapped SOL that becomes SOL without being sold."
     )
+    burned = BurnedSerializer(source="planned.burns", many=True, help_text="What it burns.")
     accountsLeft = serializers.IntegerField(
         source="planned.accounts_left",
         help_text="How many accounts the next build can close in addition: a sweep has 20 transactions at most.",

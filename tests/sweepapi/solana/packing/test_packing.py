@@ -20,7 +20,7 @@ from spl.token.models import CloseAccountParams
 from sweepapi.solana.encoding.addresses import COMPUTE_BUDGET, TOKEN, WRAPPED_SOL, associated_account
 from sweepapi.solana.encoding.errors import LegsTooLargeError
 from sweepapi.solana.packing.guard import Output
-from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, MAX_TRANSACTIONS, Packed, SwapLeg, pack
+from sweepapi.solana.packing.packing import MAX_ACCOUNTS, MAX_BYTES, MAX_TRANSACTIONS, Disposal, Packed, SwapLeg, pack
 
 WALLET, PROGRAM, FEE_ACCOUNT = Pubkey.new_unique(), Pubkey.new_unique(), Pubkey.new_unique()
 WRAPPED = associated_account(WALLET, WRAPPED_SOL, TOKEN)
@@ -75,7 +75,7 @@ def test_a_transaction_starts_with_its_budget_and_guards_its_minimum_between_the
     sold, other, empty = keys(3)
     legs = [leg(CREATE, swap([sold, WRAPPED]), closing=close(sold)), leg(swap([other]), closing=close(other))]
 
-    [packed] = pack(OUTPUT, legs, extra_closings=[[close(empty)]])
+    [packed] = pack(OUTPUT, legs, disposals=[Disposal([close(empty)])])
 
     guard = OUTPUT.guard(2 * MINIMUM, packed.reference)
     swaps = [CREATE, swap([sold, WRAPPED]), swap([other])]
@@ -94,7 +94,7 @@ def test_sol_is_unwrapped_once_after_the_guard(*, named: list[bool], ends_in_sol
         for data, is_named in zip((b"1", b"2"), named, strict=True)
     ]
 
-    [packed] = pack(output, legs, extra_closings=[])
+    [packed] = pack(output, legs, disposals=[])
 
     guard = output.guard(2 * MINIMUM, packed.reference)
     swaps = [swap([WRAPPED], data) for data in (b"1", b"2")]
@@ -110,7 +110,7 @@ def test_an_account_that_another_transaction_uses_is_not_closed() -> None:
         leg(swap([shared, *keys(19)])),
     ]
 
-    packed = pack(OUTPUT, legs, extra_closings=[])
+    packed = pack(OUTPUT, legs, disposals=[])
 
     assert len(packed) == 3
     instructions = [each for one in packed for each in one.instructions]
@@ -122,7 +122,7 @@ def test_an_account_that_only_its_own_transaction_uses_is_closed() -> None:
     [account] = keys(1)
     legs = [leg(swap([account]), closing=close(account)), leg(swap([account], b"through it"))]
 
-    [packed] = pack(OUTPUT, legs, extra_closings=[])
+    [packed] = pack(OUTPUT, legs, disposals=[])
 
     assert packed.instructions[-1] == close(account)
 
@@ -130,7 +130,7 @@ def test_an_account_that_only_its_own_transaction_uses_is_closed() -> None:
 def test_wrapped_sol_that_the_wallet_held_counts_only_in_a_single_transaction() -> None:
     output = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, fee_account=FEE_ACCOUNT, held=70)
     for count, held in ((1, 70), (4, 0)):
-        packed = pack(output, [leg(swap(keys(20))) for _ in range(count)], extra_closings=[])
+        packed = pack(output, [leg(swap(keys(20))) for _ in range(count)], disposals=[])
 
         assert (len(packed) > 1) == (count > 1)
         for one in packed:
@@ -138,7 +138,7 @@ def test_wrapped_sol_that_the_wallet_held_counts_only_in_a_single_transaction() 
 
 
 def test_the_wallet_is_the_only_signer_and_pays() -> None:
-    [packed] = pack(OUTPUT, [leg(swap(keys(3)))], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(swap(keys(3)))], disposals=[])
 
     message = compiled(packed)
 
@@ -147,33 +147,33 @@ def test_the_wallet_is_the_only_signer_and_pays() -> None:
 
 
 def test_each_transaction_has_its_own_reference() -> None:
-    packed = [one for _ in range(2) for one in pack(OUTPUT, [leg(swap(keys(20))) for _ in range(4)], extra_closings=[])]
+    packed = [one for _ in range(2) for one in pack(OUTPUT, [leg(swap(keys(20))) for _ in range(4)], disposals=[])]
 
     assert len(packed) > 2
     assert len({one.reference for one in packed}) == len(packed)
 
 
 def test_no_legs_need_no_transaction() -> None:
-    assert pack(OUTPUT, [], extra_closings=[]) == []
+    assert pack(OUTPUT, [], disposals=[]) == []
 
 
 def test_a_transaction_is_filled_to_the_last_byte() -> None:
     accounts = keys(20)
-    [packed] = pack(OUTPUT, [leg(swap(accounts))], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(swap(accounts))], disposals=[])
     room = MAX_BYTES - sent_bytes(packed)
 
-    [filled] = pack(OUTPUT, [leg(swap(accounts, bytes(4 + room - 1)))], extra_closings=[])  # its length takes one more
+    [filled] = pack(OUTPUT, [leg(swap(accounts, bytes(4 + room - 1)))], disposals=[])  # its length takes one more
 
     assert sent_bytes(filled) == MAX_BYTES
     with pytest.raises(LegsTooLargeError):
-        pack(OUTPUT, [leg(swap(accounts, bytes(4 + room)))], extra_closings=[])
+        pack(OUTPUT, [leg(swap(accounts, bytes(4 + room)))], disposals=[])
 
 
 def test_all_legs_that_do_not_fit_are_named() -> None:
     legs = [leg(swap(keys(3))), leg(swap(keys(40))), leg(swap(keys(40)))]
 
     with pytest.raises(LegsTooLargeError) as caught:
-        pack(OUTPUT, legs, extra_closings=[])
+        pack(OUTPUT, legs, disposals=[])
 
     assert caught.value.positions == [1, 2]
 
@@ -183,24 +183,24 @@ def test_lookup_tables_make_room_until_a_transaction_has_too_many_accounts() -> 
     table = AddressLookupTableAccount(Pubkey.new_unique(), accounts)
     others = 7  # wallet, swap program, reference, mint and account of the output, and the programs of budget and guard
 
-    [packed] = pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others]), tables=[table])], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others]), tables=[table])], disposals=[])
 
     assert accounts_of(compiled(packed)) == MAX_ACCOUNTS
     assert sent_bytes(packed) < MAX_BYTES
     with pytest.raises(LegsTooLargeError):
-        pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others + 1]), tables=[table])], extra_closings=[])
+        pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others + 1]), tables=[table])], disposals=[])
 
 
 def test_more_accounts_than_a_message_can_index_do_not_fit() -> None:
     with pytest.raises(LegsTooLargeError):
-        pack(OUTPUT, [leg(swap(keys(300)))], extra_closings=[])
+        pack(OUTPUT, [leg(swap(keys(300)))], disposals=[])
 
 
 def test_a_table_that_saves_nothing_is_left_out() -> None:
     accounts = keys(3)
     table = AddressLookupTableAccount(Pubkey.new_unique(), accounts[:1])
 
-    [packed] = pack(OUTPUT, [leg(swap(accounts), tables=[table])], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(swap(accounts), tables=[table])], disposals=[])
 
     assert packed.lookup_tables == ()
 
@@ -208,7 +208,7 @@ def test_a_table_that_saves_nothing_is_left_out() -> None:
 def test_legs_keep_their_order_within_a_transaction() -> None:
     legs = [leg(swap(keys(size), bytes([size]))) for size in (1, 9, 2, 14, 3, 1)]
 
-    packed = pack(OUTPUT, legs, extra_closings=[])
+    packed = pack(OUTPUT, legs, disposals=[])
 
     for one in packed:
         assert list(one.legs) == sorted(one.legs)
@@ -218,7 +218,7 @@ def test_legs_keep_their_order_within_a_transaction() -> None:
 
 
 def test_an_account_that_two_legs_create_is_created_once() -> None:
-    [packed] = pack(OUTPUT, [leg(CREATE, swap([WRAPPED], b"1")), leg(CREATE, swap([WRAPPED], b"2"))], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(CREATE, swap([WRAPPED], b"1")), leg(CREATE, swap([WRAPPED], b"2"))], disposals=[])
 
     assert without_guard(packed) == [CREATE, swap([WRAPPED], b"1"), swap([WRAPPED], b"2")]
 
@@ -226,7 +226,7 @@ def test_an_account_that_two_legs_create_is_created_once() -> None:
 def test_an_account_that_was_closed_is_created_again() -> None:
     instructions = [CREATE, swap([WRAPPED]), close(WRAPPED)]
 
-    [packed] = pack(OUTPUT, [leg(*instructions), leg(*instructions)], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(*instructions), leg(*instructions)], disposals=[])
 
     assert without_guard(packed) == [*instructions, *instructions]
 
@@ -234,9 +234,9 @@ def test_an_account_that_was_closed_is_created_again() -> None:
 def test_an_account_that_exists_is_not_created_unless_the_sweep_closes_it() -> None:
     used, other = leg(CREATE, swap([WRAPPED], b"1")), leg(swap(keys(1)), closing=close(WRAPPED))
 
-    [kept] = pack(OUTPUT, [used], extra_closings=[], existing=[WRAPPED])
-    [closed] = pack(OUTPUT, [used, other], extra_closings=[], existing=[WRAPPED])
-    [absent] = pack(OUTPUT, [used], extra_closings=[], existing=keys(1))
+    [kept] = pack(OUTPUT, [used], disposals=[], existing=[WRAPPED])
+    [closed] = pack(OUTPUT, [used, other], disposals=[], existing=[WRAPPED])
+    [absent] = pack(OUTPUT, [used], disposals=[], existing=keys(1))
 
     assert CREATE not in kept.instructions
     assert CREATE in closed.instructions
@@ -246,7 +246,7 @@ def test_an_account_that_exists_is_not_created_unless_the_sweep_closes_it() -> N
 def test_wrapped_sol_that_exists_is_created_again_because_each_transaction_unwraps_it() -> None:
     ends_in_sol = Output(wallet=WALLET, mint=WRAPPED_SOL, program=TOKEN, decimals=9, fee_account=FEE_ACCOUNT, held=0)
 
-    [packed] = pack(ends_in_sol, [leg(CREATE, swap([WRAPPED]))], extra_closings=[], existing=[WRAPPED])
+    [packed] = pack(ends_in_sol, [leg(CREATE, swap([WRAPPED]))], disposals=[], existing=[WRAPPED])
 
     assert CREATE in packed.instructions
 
@@ -255,7 +255,7 @@ def test_only_equal_idempotent_creations_are_left_out() -> None:
     strict = Instruction(CREATE.program_id, b"\x00", CREATE.accounts)
     other = create_idempotent_associated_token_account(Pubkey.new_unique(), WALLET, WRAPPED_SOL)
 
-    [packed] = pack(OUTPUT, [leg(CREATE, strict), leg(strict, other, swap([WRAPPED]))], extra_closings=[])
+    [packed] = pack(OUTPUT, [leg(CREATE, strict), leg(strict, other, swap([WRAPPED]))], disposals=[])
 
     assert without_guard(packed) == [CREATE, strict, strict, other, swap([WRAPPED])]
 
@@ -264,7 +264,7 @@ def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_
     legs = [leg(swap(keys(20))), leg(swap(keys(25)))]
     closings = [close(key) for key in keys(40)]
 
-    packed = pack(OUTPUT, legs, extra_closings=[[closing] for closing in closings])
+    packed = pack(OUTPUT, legs, disposals=[Disposal([closing]) for closing in closings])
 
     closed = [each for one in packed for each in one.instructions if each in closings]
     assert closed == closings
@@ -278,10 +278,19 @@ def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_
         assert [named[key].is_writable for key in (one.reference, FEE_ACCOUNT)] == [False, False]
 
 
+def test_what_is_apart_is_never_in_a_transaction_that_sells() -> None:
+    burnt, empty = close(keys(1)[0]), close(keys(1)[0])
+
+    sale, other = pack(OUTPUT, [leg(swap(keys(3)))], disposals=[Disposal([empty]), Disposal([burnt], is_apart=True)])
+
+    assert (empty in sale.instructions, burnt in sale.instructions) == (True, False)
+    assert (other.legs, burnt in other.instructions) == ((), True)
+
+
 def test_a_sweep_has_twenty_transactions_at_most_and_its_last_closings_wait() -> None:
     closings = [close(key) for key in keys(800)]
 
-    packed = pack(OUTPUT, [leg(swap(keys(20)))], extra_closings=[[closing] for closing in closings])
+    packed = pack(OUTPUT, [leg(swap(keys(20)))], disposals=[Disposal([closing]) for closing in closings])
 
     closed = [each for one in packed for each in one.instructions if each in closings]
     assert len(packed) == MAX_TRANSACTIONS
@@ -343,7 +352,7 @@ def fewest(legs: Sequence[SwapLeg]) -> int:
 def test_no_partition_of_the_legs_needs_fewer_transactions(seed: int) -> None:
     legs = random_legs(Random(seed))  # noqa: S311 - examples, the same in each run
 
-    packed = pack(OUTPUT, legs, extra_closings=[])
+    packed = pack(OUTPUT, legs, disposals=[])
 
     assert len(packed) == fewest(legs)
     assert all(sent_bytes(one) <= MAX_BYTES for one in packed)
@@ -352,6 +361,6 @@ def test_no_partition_of_the_legs_needs_fewer_transactions(seed: int) -> None:
 def test_legs_that_are_to_be_apart_share_a_transaction_with_no_other() -> None:
     legs = [leg(swap(keys(3))) for _ in range(4)]
 
-    packed = pack(OUTPUT, legs, extra_closings=[], apart=[1, 3])
+    packed = pack(OUTPUT, legs, disposals=[], apart=[1, 3])
 
     assert [one.legs for one in packed] == [(0, 2), (1,), (3,)]

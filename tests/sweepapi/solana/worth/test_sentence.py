@@ -23,8 +23,13 @@ MINT = "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263"
     ],
 )
 def test_it_says_what_is_sold_closed_and_returned(names: list[str], closed: int, lamports: int, sentence: str) -> None:
-    found = transaction_sentence(names, received="1.5 USDC", closed=closed, returned_lamports=lamports)
+    found = transaction_sentence(names, burnt=[], received="1.5 USDC", closed=closed, returned_lamports=lamports)
     assert found == sentence
+
+
+def test_it_says_what_is_burnt() -> None:
+    found = transaction_sentence([], burnt=["SPAM", "SCAM"], received="0 USDC", closed=2, returned_lamports=10**7)
+    assert found == "Burns SPAM and SCAM, closes 2 token accounts and returns 0.01 SOL."
 
 
 @pytest.mark.parametrize("symbol", ["", "visit x.com", "BONK\u202e", "A" * 11, "free.com", "\u0412ONK"])
