@@ -78,7 +78,10 @@ class Sweep(models.Model):
     wallet_takes_gas_limits = models.BooleanField(default=False)
     gas_is_sponsored = models.BooleanField(default=False)
     accepts_uneconomic = models.BooleanField(default=False)
+    leaves_out = models.BooleanField(default=False)
     closes_accounts = models.BooleanField(default=True)  # where a network takes rent for token accounts
+    unwraps_coin = models.BooleanField(default=False)
+    price_percentile = models.CharField(max_length=16, blank=True)  # of priority; blank where none is sold
     total_fee_bps = null_if_adopted(models.PositiveSmallIntegerField())
     partner_share_bps = null_if_adopted(models.PositiveSmallIntegerField())
     partner_recipient = AccountAddressField(null=True, blank=True)  # null where the partner is paid later
@@ -138,7 +141,8 @@ class Sweep(models.Model):
             *("id", "partner_id", "rail", "network", "wallet", "client_reference", "created_at"),
             *("output_asset", "output_symbol", "output_decimals"),
             *("accepted_impact_bps", "unlimited_approvals", "wallet_atomic", "wallet_takes_gas_limits"),
-            *("gas_is_sponsored", "accepts_uneconomic", "closes_accounts"),
+            *("gas_is_sponsored", "accepts_uneconomic", "leaves_out"),
+            *("closes_accounts", "unwraps_coin", "price_percentile"),
             *("partner_recipient", "protocol_recipient", "settlement", *TERMS_OF_OFFER),
         )
     )

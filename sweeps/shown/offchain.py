@@ -33,7 +33,7 @@ def _operation(snapshot: Snapshot, execution: Part) -> Part:
 
 def _remaining(snapshot: Snapshot) -> Part:
     """Return the body of a build of the tokens that were not swept, as the partner chose for those of this one."""
-    impact_bps = snapshot["accepted_impact_bps"]
+    impact_bps, percentile = snapshot["accepted_impact_bps"], snapshot["price_percentile"]
     return {
         "chain": networks.current().name_of(snapshot["network"]),
         "wallet": snapshot["wallet"],
@@ -46,5 +46,8 @@ def _remaining(snapshot: Snapshot) -> Part:
         "slippageBps": snapshot["slippage_bps"],
         **({} if impact_bps is None else {"acceptPriceImpactBps": impact_bps}),
         "acceptUneconomic": snapshot["accepts_uneconomic"],
+        "onUnroutable": "skip" if snapshot["leaves_out"] else "reject",
         "closeEmptyAccounts": snapshot["closes_accounts"],
+        "unwrapSol": snapshot["unwraps_coin"],
+        **({"computeUnitPricePercentile": percentile} if percentile else {}),
     }

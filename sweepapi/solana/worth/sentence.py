@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sweepapi.token_amounts import whole_tokens
 
@@ -16,19 +17,30 @@ def name_of(mint: str, symbol: str) -> str:
     return symbol if _SYMBOL.fullmatch(symbol) else f"{mint[:4]}…{mint[-4:]}"
 
 
-def transaction_sentence(
-    sold: Sequence[str], *, burnt: Sequence[str], received: str, closed: int, returned_lamports: int
-) -> str:
-    """Return what a transaction sells, for how much after the fee, burns and closes, and what that returns."""
-    accounts = "a token account" if closed == 1 else f"{closed} token accounts"
-    parts = [
-        f"sells {_named(sold)} for about {received}" if sold else "",
-        f"burns {_named(burnt)}" if burnt else "",
-        f"closes {accounts}" if closed else "",
-        f"returns {whole_tokens(returned_lamports, _SOL_DECIMALS)} SOL" if closed else "",
-    ]
-    sentence = _listed([part for part in parts if part])
-    return f"{sentence[0].upper()}{sentence[1:]}."
+@dataclass(frozen=True, kw_only=True)
+class Deeds:
+    """What a transaction does to a wallet."""
+
+    sold: Sequence[str] = ()  # names
+    received: str = ""  # for what is sold, after the fee
+    burnt: Sequence[str] = ()  # names
+    unwrapped_lamports: int = 0
+    closed: int = 0  # token accounts
+    rent_lamports: int = 0  # which they return
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a sentence."""
+        accounts = "a token account" if self.closed == 1 else f"{self.closed} token accounts"
+        parts = [
+            f"sells {_named(self.sold)} for about {self.received}" if self.sold else "",
+            f"burns {_named(self.burnt)}" if self.burnt else "",
+            f"unwraps {_sol(self.unwrapped_lamports)}" if self.unwrapped_lamports else "",
+            f"closes {accounts}" if self.closed else "",
+            f"returns {_sol(self.rent_lamports)}" if self.closed else "",
+        ]
+        sentence = _listed([part for part in parts if part])
+        return f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _named(names: Sequence[str]) -> str:
@@ -38,3 +50,7 @@ def _named(names: Sequence[str]) -> str:
 def _listed(parts: Sequence[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _sol(lamports: int) -> str:
+    return f"{whole_tokens(lamports, _SOL_DECIMALS)} SOL"

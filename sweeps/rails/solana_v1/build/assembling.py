@@ -14,7 +14,7 @@ from sweepapi.solana.packing.guard import Output
 from sweepapi.solana.packing.packing import Disposal, Packed, SwapLeg, pack
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.solana.trial.effects import TransactionTerms
-from sweepapi.solana.worth.sentence import name_of, transaction_sentence
+from sweepapi.solana.worth.sentence import Deeds, name_of
 from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
@@ -141,17 +141,17 @@ class Assembly:
     def _sentence(self, packed: Packed, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
         output = output_of(self.cluster, self.request.output_asset)
         emptied = {token.holding.key for token in sold}
-        return transaction_sentence(
-            [name_of(token.asset, token.symbol) for token in sold],
-            burnt=[
-                name_of(burn.wanted.asset, self.facts.names[burn.holding.token.mint].symbol)
-                for burn in self.burns
-                if burn.is_in(packed)
-            ],
+        burnt = [burn for burn in self.burns if burn.is_in(packed)]
+        return Deeds(
+            sold=[name_of(token.asset, token.symbol) for token in sold],
             received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
+            burnt=[name_of(one.wanted.asset, self.facts.names[one.holding.token.mint].symbol) for one in burnt],
+            unwrapped_lamports=sum(
+                one.token.amount for one in closes if one.token.is_native and one.key not in emptied
+            ),
             closed=len(closes),
-            returned_lamports=sum(one.rent_lamports if one.key in emptied else one.lamports for one in closes),
-        )
+            rent_lamports=sum(one.rent_lamports for one in closes),
+        ).sentence
 
     def _closes(self, packed: Packed) -> list[Holding]:
         return closed_by(packed, self.facts.holdings)

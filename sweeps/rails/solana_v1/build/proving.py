@@ -5,14 +5,14 @@ The accounts before and all simulations are one HTTP request.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solders.hash import Hash
 from solders.pubkey import Pubkey
 
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.cluster import reads
-from sweepapi.solana.encoding.accounts import ClusterAccount, Holding
+from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, ClusterAccount, Holding
 from sweepapi.solana.encoding.errors import UnsafeSwapError
 from sweepapi.solana.packing import compute_budget
 from sweepapi.solana.packing.lookup_tables import writable_keys
@@ -60,12 +60,15 @@ class _Simulated:
 
     before: Mapping[Pubkey, ClusterAccount | None]
     simulation: ClusterSimulation
+    token_account_rent: int  # at that moment
 
 
 def prove(
     pool: ProviderPool, transactions: Sequence[Packed], terms: Sequence[TransactionTerms]
 ) -> list[Proven | Unproven]:
     """Return what each transaction does, if that is its terms and nothing else, and else why not."""
+    if not transactions:
+        return []
     return [_proven(one, of_one) for one, of_one in zip(_simulate(pool, transactions), terms, strict=True)]
 
 
@@ -79,10 +82,10 @@ def _simulate(pool: ProviderPool, transactions: Sequence[Packed]) -> list[_Simul
     ]
     keys = list(dict.fromkeys(key for of_one in written for key in of_one))
     calls = [simulate_call(unsigned(message), of_one) for message, of_one in zip(messages, written, strict=True)]
-    answers = pool.batch([*calls, *reads.multiple_accounts(keys)])
+    rent, *answers = pool.batch([reads.rent_of(TOKEN_ACCOUNT_BYTES), *calls, *reads.multiple_accounts(keys)])
     before = reads.by_key(keys, answers[len(calls) :])
     return [
-        _Simulated({key: before[key] for key in of_one}, simulation)
+        _Simulated({key: before[key] for key in of_one}, simulation, rent)
         for of_one, simulation in zip(written, answers, strict=False)
     ]
 
@@ -94,6 +97,7 @@ def _proven(simulated: _Simulated, terms: TransactionTerms) -> Proven | Unproven
         is_unpaid = any(words in described for words in _INSUFFICIENT_LAMPORTS)
         return Unproven(described, FAILS.format(json.dumps(error)[:MAX_ERROR_CHARACTERS]), is_unpaid=is_unpaid)
     try:
+        terms = replace(terms, token_account_rent=simulated.token_account_rent)  # which may have changed meanwhile
         effects = check_effects(simulated.before, simulated.simulation.accounts, terms)
     except UnsafeSwapError as unsafe:
         return Unproven(str(unsafe), UNUSABLE_QUOTE.message, is_unsafe=True)

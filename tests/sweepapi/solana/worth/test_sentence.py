@@ -2,34 +2,36 @@
 
 import pytest
 
-from sweepapi.solana.worth.sentence import name_of, transaction_sentence
+from sweepapi.solana.worth.sentence import Deeds, name_of
 
 MINT = "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263"
+PAID = "1.5 USDC"
 
 
 @pytest.mark.parametrize(
-    ("names", "closed", "lamports", "sentence"),
+    ("deeds", "sentence"),
     [
-        (["BONK"], 0, 0, "Sells BONK for about 1.5 USDC."),
+        (Deeds(sold=["BONK"], received=PAID), "Sells BONK for about 1.5 USDC."),
         (
-            ["BONK", "$WIF"],
-            1,
-            2_039_280,
-            "Sells BONK and $WIF for about 1.5 USDC, closes a token account and returns 0.00203928 SOL.",
+            Deeds(sold=["BONK", "$WIF"], received=PAID, closed=1, rent_lamports=10**7),
+            "Sells BONK and $WIF for about 1.5 USDC, closes a token account and returns 0.01 SOL.",
         ),
-        ([], 12, 10**7, "Closes 12 token accounts and returns 0.01 SOL."),
-        (["A", "B", "C", "D"], 0, 0, "Sells A, B, C and D for about 1.5 USDC."),
-        (["A"] * 5, 3, 10**9, "Sells 5 tokens for about 1.5 USDC, closes 3 token accounts and returns 1 SOL."),
+        (Deeds(closed=12, rent_lamports=10**7), "Closes 12 token accounts and returns 0.01 SOL."),
+        (Deeds(sold=["A", "B", "C", "D"], received=PAID), "Sells A, B, C and D for about 1.5 USDC."),
+        (Deeds(sold=["A"] * 5, received=PAID), "Sells 5 tokens for about 1.5 USDC."),
+        (Deeds(burnt=["SPAM"]), "Burns SPAM."),
+        (
+            Deeds(burnt=["SPAM", "SCAM"], closed=2, rent_lamports=10**9),
+            "Burns SPAM and SCAM, closes 2 token accounts and returns 1 SOL.",
+        ),
+        (
+            Deeds(unwrapped_lamports=5 * 10**8, closed=1, rent_lamports=10**7),
+            "Unwraps 0.5 SOL, closes a token account and returns 0.01 SOL.",
+        ),
     ],
 )
-def test_it_says_what_is_sold_closed_and_returned(names: list[str], closed: int, lamports: int, sentence: str) -> None:
-    found = transaction_sentence(names, burnt=[], received="1.5 USDC", closed=closed, returned_lamports=lamports)
-    assert found == sentence
-
-
-def test_it_says_what_is_burnt() -> None:
-    found = transaction_sentence([], burnt=["SPAM", "SCAM"], received="0 USDC", closed=2, returned_lamports=10**7)
-    assert found == "Burns SPAM and SCAM, closes 2 token accounts and returns 0.01 SOL."
+def test_it_says_what_is_sold_burnt_unwrapped_closed_and_returned(deeds: Deeds, sentence: str) -> None:
+    assert deeds.sentence == sentence
 
 
 @pytest.mark.parametrize("symbol", ["", "visit x.com", "BONK\u202e", "A" * 11, "free.com", "\u0412ONK"])

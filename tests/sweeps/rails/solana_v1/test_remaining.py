@@ -60,8 +60,8 @@ def test_nothing_is_left_while_the_other_transaction_can_still_land(user: Solana
 def test_what_is_left_is_built_by_the_choices_of_the_first_build(
     user: SolanaUser, cluster: SolanaCluster, api: Client
 ) -> None:
-    choices = {"accepted_impact_bps": 700, "accepts_uneconomic": True, "close_empty_accounts": False}
-    built = land_first(user, slippage_bps=77, **choices)
+    choices = {"accepted_impact_bps": 700, "accepts_uneconomic": True, "leaves_out": True, "price_percentile": "medium"}
+    built = land_first(user, slippage_bps=77, close_empty_accounts=False, unwraps_coin=True, **choices)
     cluster.expire_blockhashes()
     looked_at()
     looked_at()
@@ -74,5 +74,8 @@ def test_what_is_left_is_built_by_the_choices_of_the_first_build(
         "slippageBps": 77,
         "acceptPriceImpactBps": 700,
         "acceptUneconomic": True,
+        "onUnroutable": "skip",
         "closeEmptyAccounts": False,
+        "unwrapSol": True,
+        "computeUnitPricePercentile": "medium",
     }

@@ -1,5 +1,8 @@
 """Rents are read at each build: they have fallen on mainnet, and fall and rise with the epochs."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES
@@ -36,6 +39,19 @@ def test_a_rent_that_changes_between_discovery_and_build_changes_what_is_paid_an
     held = user.lamports
     user.send(built)
     assert user.lamports == held + back - paid - int(built["networkFeeLamports"])
+
+
+def test_a_rent_that_rises_within_a_build_is_paid(user: SolanaUser, cluster: SolanaCluster) -> None:
+    cluster.set_rent(TODAYS)
+    sold = user.hold()
+
+    def raise_rent(_query: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+        cluster.set_rent(FIRST)
+        return body
+
+    user.market.api.alter = raise_rent  # between the first request to the cluster and the simulation
+    built = user.build({sold: 5 * DOLLAR})
+    assert int(built["rentLamports"]) == rent_of_token_account(FIRST)
 
 
 def test_no_rent_outlasts_the_build_that_read_it(user: SolanaUser, cluster: SolanaCluster) -> None:

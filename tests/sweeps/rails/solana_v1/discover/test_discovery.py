@@ -48,7 +48,7 @@ def test_two_hundred_accounts_take_four_requests_to_the_cluster(user: SolanaUser
             "getRecentPerformanceSamples",
             "getRecentPrioritizationFees",
         ],
-        ["getMultipleAccounts", "simulateTransaction"],
+        ["getMinimumBalanceForRentExemption", "getMultipleAccounts", "simulateTransaction"],
     ]
 
 
