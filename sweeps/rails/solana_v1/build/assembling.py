@@ -19,8 +19,8 @@ from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.burning import Burn
-from sweeps.rails.solana_v1.build.closings import closed_by, harvest_and_closing
-from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of
+from sweeps.rails.solana_v1.build.closings import closed_by, closing, harvest_and_closing
+from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of, used_accounts
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
 from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
@@ -48,10 +48,19 @@ class Assembly:
         """
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
-        # A swap could not touch what is burnt, but a burn that fails must not take a sale with it.
-        burns = [Disposal(burn.instructions, is_apart=True) for burn in self.burns]
         closings = [Disposal(harvest_and_closing(holding)) for holding in self.extra_closings(tokens)]
-        return self._packed(legs, [*burns, *closings], apart)
+        return self._packed(legs, [*self._burns(tokens), *closings], apart)
+
+    def _burns(self, tokens: Sequence[SolanaToken]) -> list[Disposal]:
+        """Return the burns, apart so that one that fails takes no sale with it; what a sale uses stays open."""
+        used = used_accounts(tokens)
+        closed = [
+            self.request.close_empty_accounts and burn.empties and burn.holding.key not in used for burn in self.burns
+        ]
+        return [
+            Disposal([burn.instruction, *([closing(burn.holding)] if is_closed else [])], is_apart=True)
+            for burn, is_closed in zip(self.burns, closed, strict=True)
+        ]
 
     def extra_closings(self, tokens: Sequence[SolanaToken]) -> list[Holding]:
         """Return the accounts that are closed in addition to those that the sale of these tokens empties."""

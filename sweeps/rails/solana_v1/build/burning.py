@@ -16,7 +16,7 @@ from sweepapi.solana.tokens.mints import Mint
 from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, NOT_HELD
 from sweeps.protocol.request import BurnInput
 from sweeps.rails.solana_v1.build import obstacles
-from sweeps.rails.solana_v1.build.closings import closing, emptied
+from sweeps.rails.solana_v1.build.closings import emptied
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.obstacles import Obstacle
 
@@ -35,10 +35,14 @@ class Burn:
     value: int | None = None  # in the reference stablecoin; None if no one buys it
 
     @property
-    def instructions(self) -> list[Instruction]:
-        """What burns it, and closes the account if that empties it."""
+    def empties(self) -> bool:
+        """Whether its account can be closed then."""
+        return emptied(self.holding, self.wanted.amount)
+
+    @property
+    def instruction(self) -> Instruction:
         token = self.holding.token
-        burning = burn_checked(
+        return burn_checked(
             BurnCheckedParams(
                 program_id=token.program,
                 mint=token.mint,
@@ -48,11 +52,10 @@ class Burn:
                 decimals=self.mint.decimals,
             )
         )
-        return [burning, closing(self.holding)] if emptied(self.holding, self.wanted.amount) else [burning]
 
     def is_in(self, packed: Packed) -> bool:
         """Whether a transaction burns it."""
-        return self.instructions[0] in packed.instructions
+        return self.instruction in packed.instructions
 
 
 def find_burns(wanted: Sequence[BurnInput], facts: ClusterFacts) -> tuple[list[Burn], list[FieldError]]:

@@ -122,9 +122,14 @@ def legs_of(tokens: Sequence[SolanaToken], market: ClusterMarket, *, closes_acco
     return [_leg(token, market, closes_accounts=closes_accounts) for token in tokens]
 
 
+def used_accounts(tokens: Sequence[SolanaToken]) -> set[Pubkey]:
+    """Return the accounts that the sale of these tokens names."""
+    return {account.pubkey for token in tokens for one in _instructions(token.quote) for account in one.accounts}
+
+
 def extra_closings(tokens: Sequence[SolanaToken], facts: ClusterFacts, request: BuildRequest) -> list[Holding]:
     """Return the accounts to unwrap, and the empty ones to close, that selling these tokens does not use."""
-    used = {account.pubkey for token in tokens for one in _instructions(token.quote) for account in one.accounts}
+    used = used_accounts(tokens)
     wrapped = wrapped_sol(facts, used) if request.unwraps_coin else []
     return [*wrapped, *(empty_before(facts, used) if request.close_empty_accounts else [])]
 

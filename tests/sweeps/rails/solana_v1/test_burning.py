@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client
 from solders.pubkey import Pubkey
+from spl.token.instructions import transfer
+from spl.token.models import TransferParams
 
+from dev.solana.swap_api.answers import instruction
 from sweepapi.errors import SwapUnavailable, TokensRefused
-from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
 from sweeps.protocol.request import BurnInput
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import looked_at
@@ -63,6 +66,32 @@ def test_a_burn_is_never_in_a_transaction_that_sells(user: SolanaUser) -> None:
     assert [one["tokens"] for one in built["transactions"]] == [[str(sold)], []]
     user.send(built)
     assert (user.balance(spam), user.balance(sold)) == (0, 4 * DOLLAR)
+
+
+def test_an_account_stays_open_if_the_partner_wants_that(user: SolanaUser) -> None:
+    spam = hold_spam(user)
+    user.send(user.build({}, burns=[burn(spam)], close_empty_accounts=False, accepts_uneconomic=True))
+    assert (user.has_account(spam), user.balance(spam)) == (True, 0)
+
+
+def test_an_account_that_a_sale_uses_is_burnt_from_and_stays_open(user: SolanaUser) -> None:
+    sold, used = user.hold(), hold_spam(user)
+    sends_nothing = transfer(
+        TransferParams(
+            program_id=TOKEN,
+            source=user.cluster.faucet.associated_account(user.key, used),
+            dest=user.cluster.faucet.associated_account(user.key, used),
+            owner=user.key,
+            amount=0,
+        )
+    )
+    user.market.api.alter = lambda _query, body: {
+        **body,
+        "setupInstructions": [*body["setupInstructions"], instruction(sends_nothing)],
+    }
+    built = user.build({sold: DOLLAR}, burns=[burn(used)])
+    user.send(built)
+    assert (user.has_account(used), user.balance(used), looked_at().status) == (True, 0, "completed")
 
 
 def test_nothing_is_burnt_that_is_not_named(user: SolanaUser) -> None:
