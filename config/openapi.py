@@ -68,6 +68,8 @@ SPECTACULAR: dict[str, Any] = {
         "(`expiresAt`), so put in a fresh one (`getLatestBlockhash`) just before the wallet signs if the user takes "
         "longer. Client and wallet may also change the compute budget, and add Lighthouse's assertions. With any "
         "other change it is not recognised.\n"
+        '   Empty accounts are closed for their rent. With `"tokens": []` nothing is sold: a build closes them, burns '
+        "what `burn` names, and unwraps SOL (`unwrapSol`).\n"
         "3. No confirm is needed: the service finds them on chain, and `GET /v1/sweep/status/{sweep_id}` shows "
         "what landed. Poll it until `open` is false. If `status` is then `expired` or `failed`, nothing was "
         "swept, and you can build again: a sweep is called `expired` only `expiryGraceSeconds` (`GET /v1/status`) "
