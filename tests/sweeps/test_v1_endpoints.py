@@ -17,7 +17,7 @@ from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.solana.encoding.addresses import TOKEN, associated_account
 from sweeps.models import Sweep
-from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1 import obstacles
 from tests.factories.partners import PartnerFactory
 from tests.openapi import assert_documented
 from tests.partner_app import details_of, error_of

@@ -15,10 +15,10 @@ from sweepapi.solana.packing.packing import Packed
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, NOT_HELD
 from sweeps.protocol.request import BurnInput
-from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.build.closings import emptied
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.obstacles import Obstacle
+from sweeps.rails.solana_v1.obstacles import Obstacle
 
 WRAPPED = Obstacle("unsupported", "Wrapped SOL is unwrapped with `unwrapSol`, and not burnt.")
 VALUABLE = "It would sell for {value}: repeat that value in `acceptedValue` to burn it."

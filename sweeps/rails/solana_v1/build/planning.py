@@ -40,7 +40,6 @@ from sweeps.rails.solana_v1.build.burning import FAILS as BURN_FAILS
 from sweeps.rails.solana_v1.build.burning import find_burns, unaccepted
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
-from sweeps.rails.solana_v1.build.obstacles import NOT_QUOTED, TOO_LARGE, UNUSABLE_QUOTE
 from sweeps.rails.solana_v1.build.quoting import ask, learn_coin_prices, quoted_tokens, valued, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
@@ -52,6 +51,7 @@ from sweeps.rails.solana_v1.build.refusals import (
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated, SolanaToken, SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import FEWER_ROUTE_ACCOUNTS, SwapTerms, output_of
 from sweeps.rails.solana_v1.build.trying import Trials, Tried
+from sweeps.rails.solana_v1.obstacles import NOT_QUOTED, TOO_LARGE, UNUSABLE_QUOTE
 
 log = structlog.get_logger(__name__)
 

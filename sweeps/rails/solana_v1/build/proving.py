@@ -21,8 +21,8 @@ from sweepapi.solana.trial.changes import created_holdings
 from sweepapi.solana.trial.effects import Effects, TransactionTerms, check_effects
 from sweepapi.solana.trial.simulation import ClusterSimulation, simulate_call
 from sweepapi.worth.left_out import SIMULATION_FAILED
-from sweeps.rails.solana_v1.build.obstacles import UNUSABLE_QUOTE
 from sweeps.rails.solana_v1.build.stages import unsigned
+from sweeps.rails.solana_v1.obstacles import UNUSABLE_QUOTE
 
 FAILS = "Its sale fails in a simulation: {}."
 MAX_ERROR_CHARACTERS = 200

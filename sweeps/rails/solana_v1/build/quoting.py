@@ -16,10 +16,10 @@ from sweepapi.solana.worth.economics import CoinRates, QuotedLeg, leg_economics
 from sweepapi.worth.left_out import LeftOut
 from sweeps.rails.solana_v1.build.burning import Burn
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.obstacles import NO_ROUTE, NOT_QUOTED, UNUSABLE_QUOTE, Obstacle
 from sweeps.rails.solana_v1.build.refusals import Sellable
 from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
+from sweeps.rails.solana_v1.obstacles import NO_ROUTE, NOT_QUOTED, UNUSABLE_QUOTE, Obstacle
 
 log = structlog.get_logger(__name__)
 

@@ -18,7 +18,7 @@ from sweepapi.solana.packing.compute_budget import LAMPORTS_PER_SIGNATURE
 from sweepapi.solana.tokens.mints import Mint
 from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, NOT_HELD, LeftOut
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
 from sweeps.rails.solana_v1.build.terms import fee_account

@@ -16,9 +16,9 @@ from sweepapi.solana.packing.packing import Packed
 from sweepapi.worth.left_out import INSUFFICIENT_BALANCE, LeftOut
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.composing import ClusterMarket
-from sweeps.rails.solana_v1.build.obstacles import CANNOT_PAY
 from sweeps.rails.solana_v1.build.proving import Unproven
 from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.obstacles import CANNOT_PAY
 
 log = structlog.get_logger(__name__)
 

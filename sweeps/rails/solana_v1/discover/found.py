@@ -7,10 +7,10 @@ from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.worth.economics import LegEconomics
 from sweepapi.worth.summary import Reference
 from sweeps.protocol.verdicts import SELLABLE, Exclusion, ExplainedVerdict, TokenVerdict, taxed
-from sweeps.rails.solana_v1.build.obstacles import NOT_FOUND_OUT, PRICE_IMPACT, Obstacle, verdict_on
 from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.ranking import AccountPage
 from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccounts
+from sweeps.rails.solana_v1.obstacles import NOT_FOUND_OUT, PRICE_IMPACT, Obstacle, verdict_on
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,18 @@ from sweepapi.worth.left_out import costs_more
 from sweeps.protocol.rail import FeeTerms, OutputAsset
 from sweeps.protocol.refusing import most_impact_bps
 from sweeps.protocol.request import BuildRequest, TokenInput
-from sweeps.rails.solana_v1.build import obstacles
+from sweeps.rails.solana_v1 import obstacles
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.closings import emptied
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
-from sweeps.rails.solana_v1.build.obstacles import Obstacle
 from sweeps.rails.solana_v1.build.quoting import quoted_tokens, refuse_if_ours
 from sweeps.rails.solana_v1.build.refusals import Sellable, usable_output
 from sweeps.rails.solana_v1.build.stages import SolanaToken
 from sweeps.rails.solana_v1.build.terms import SwapTerms
 from sweeps.rails.solana_v1.discover.basket import ProvenSale, SolanaBasket, best_basket
 from sweeps.rails.solana_v1.discover.trying import try_sales
+from sweeps.rails.solana_v1.obstacles import Obstacle
 
 log = structlog.get_logger(__name__)
 

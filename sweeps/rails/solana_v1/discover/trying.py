@@ -12,17 +12,17 @@ from sweepapi.solana.encoding.errors import LegsTooLargeError, UnsafeSwapError
 from sweepapi.solana.packing.packing import Packed
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, read_market
-from sweeps.rails.solana_v1.build.obstacles import (
+from sweeps.rails.solana_v1.build.proving import Unproven
+from sweeps.rails.solana_v1.build.refusals import needed_lamports
+from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
+from sweeps.rails.solana_v1.build.trying import note_unproven
+from sweeps.rails.solana_v1.obstacles import (
     NOT_SIMULATED,
     TOO_LARGE,
     UNUSABLE_QUOTE,
     WALLET_CANNOT_PAY,
     Obstacle,
 )
-from sweeps.rails.solana_v1.build.proving import Unproven
-from sweeps.rails.solana_v1.build.refusals import needed_lamports
-from sweeps.rails.solana_v1.build.stages import SolanaToken, SolanaTransaction
-from sweeps.rails.solana_v1.build.trying import note_unproven
 
 log = structlog.get_logger(__name__)
 

@@ -17,8 +17,8 @@ from sweeps.protocol.value_warnings import value_warnings
 from sweeps.rails.solana_v1.build.burning import Burn
 from sweeps.rails.solana_v1.build.consistency import require_consistency
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
-from sweeps.rails.solana_v1.build.obstacles import CODES
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
+from sweeps.rails.solana_v1.obstacles import CODES
 from sweeps.serializers.answer import (
     SECONDS_LEFT,
     WARNING_CODES,

@@ -11,11 +11,11 @@ from sweepapi.api.openapi.schema import example
 from sweepapi.solana.swap_api.verified_list import ListState
 from sweepapi.worth.left_out import SIMULATION_FAILED
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
-from sweeps.rails.solana_v1.build.obstacles import CODES
 from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.found import FoundTokenAccount, SolanaDiscovery
 from sweeps.rails.solana_v1.discover.ranking import AccountPage, PriceState
 from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccount
+from sweeps.rails.solana_v1.obstacles import CODES
 from sweeps.rails.solana_v1.serializers.answer import SolanaEconomicsSerializer
 from sweeps.serializers.worth import ReferenceSerializer, SignedAmountResponseField
 
