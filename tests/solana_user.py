@@ -10,13 +10,15 @@ from solders.message import MessageV0
 from solders.pubkey import Pubkey
 from solders.transaction import VersionedTransaction
 from spl.token.constants import TOKEN_PROGRAM_ID
-from spl.token.instructions import transfer
-from spl.token.models import TransferParams
+from spl.token.instructions import transfer, transfer_checked
+from spl.token.models import TransferCheckedParams, TransferParams
 
+from dev.solana import extensions
 from dev.solana.history.addresses import resolve
 from dev.solana.history.records import Landed
 from partners.models import Partner
 from sweepapi import networks
+from sweepapi.solana.encoding.addresses import TOKEN_2022
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.rails.solana_v1.build.planning import plan_v1
 from sweeps.rails.solana_v1.build.stages import SolanaSimulated
@@ -109,6 +111,26 @@ class SolanaUser:
     @property
     def lamports(self) -> int:
         return self.cluster.lamports(self.key)
+
+
+def hold_withholding(user: SolanaUser) -> Pubkey:
+    """Give the user a token with a transfer fee, of which the account withholds some; returns its mint."""
+    faucet = user.cluster.faucet
+    mint = user.market.create_token(program=TOKEN_2022, extensions=[extensions.transfer_fee(100)])
+    payer = user.cluster.create_wallet()
+    paid = transfer_checked(
+        TransferCheckedParams(
+            program_id=TOKEN_2022,
+            source=faucet.give_tokens(payer.pubkey(), mint, 200 * DOLLAR),
+            mint=mint,
+            dest=faucet.create_account(user.key, mint),
+            owner=payer.pubkey(),
+            amount=200 * DOLLAR,
+            decimals=6,
+        )
+    )
+    faucet.run([paid], payer)
+    return mint
 
 
 def _message(transaction: Mapping[str, Any]) -> MessageV0:

@@ -10,6 +10,7 @@ from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS, associated_accoun
 from sweepapi.solana.encoding.extensions import AccountType, Extension, extensions_of, number
 
 TOKEN_ACCOUNT_BYTES = 165  # without extensions
+_RENT_BASE_BYTES = 128  # for which every account pays rent, as for its data
 MAX_AMOUNT = 2**64 - 1  # that a token account can hold
 
 
@@ -36,7 +37,7 @@ class TokenAccount:
     is_frozen: bool
     is_native: bool
     refuses_programs: bool = False  # its owner forbids programs to transfer from it, as every swap does
-    has_withheld_fees: bool = False  # of transfers to it, which anyone may harvest to their mint
+    has_withheld_fees: bool = False  # of transfers to it: to close it, anyone may harvest them to their mint first
     is_confidential: bool = False  # it may hold amounts that no one sees
 
     @property
@@ -47,16 +48,7 @@ class TokenAccount:
     @property
     def is_closable(self) -> bool:
         """Whether its owner could close it once its amount is zero, and get its lamports."""
-        return not self.has_hidden_balance and self._is_closed_by_owner
-
-    @property
-    def is_closable_once_harvested(self) -> bool:
-        """The same, if the fees that it withholds go to their mint first."""
-        return not self.is_confidential and self._is_closed_by_owner
-
-    @property
-    def _is_closed_by_owner(self) -> bool:
-        return self.close_authority in (None, self.owner)
+        return not self.is_confidential and self.close_authority in (None, self.owner)
 
 
 @dataclass(frozen=True)
@@ -65,6 +57,7 @@ class Holding:
 
     key: Pubkey
     lamports: int
+    data_bytes: int
     token: TokenAccount
 
     @property
@@ -72,10 +65,22 @@ class Holding:
         """What closing it gives back, without a balance of SOL."""
         return self.lamports - (self.token.amount if self.token.is_native else 0)
 
+    def excess_lamports(self, token_account_rent: int) -> int:
+        """Return what it holds above its rent, at this rent of a token account without extensions.
+
+        What is above the balance of wrapped SOL can't be withdrawn while the account is open.
+        """
+        return 0 if self.token.is_native else max(self.lamports - rent_of(self.data_bytes, token_account_rent), 0)
+
     @property
     def is_associated(self) -> bool:
         """Whether it is the associated account of its owner and mint, which swaps take from."""
         return self.key == associated_account(self.token.owner, self.token.mint, self.token.program)
+
+
+def rent_of(data_bytes: int, token_account_rent: int) -> int:
+    """Return the rent of an account of this size, which is proportional to that."""
+    return token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
 
 
 def token_account(account: ClusterAccount) -> TokenAccount | None:

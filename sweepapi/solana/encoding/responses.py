@@ -103,7 +103,7 @@ def holdings(wallet: Pubkey, program: Pubkey) -> Callable[[object], list[Holding
             token = token_account(account)
             if token is None or token.owner != wallet or token.program != program:
                 raise BadResponseError("expected token accounts of this wallet")
-            found.append(Holding(key(fields.get("pubkey")), account.lamports, token))
+            found.append(Holding(key(fields.get("pubkey")), account.lamports, len(account.data), token))
         return found
 
     return decode

@@ -21,7 +21,7 @@ from sweepapi.solana.landed.transactions import LandedInstruction
 
 _PROGRAMS = frozenset(map(str, TOKEN_PROGRAMS))
 _TRANSFER_CHECKED = bytes([12])  # the number of the instruction in both token programs
-_GUARD_ACCOUNTS = 5  # source, mint, destination, owner, reference
+_GUARD_ACCOUNTS = 6  # source, mint, destination, owner, reference, fee account
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ class Output:
         )
 
     def guard(self, minimum: int, reference: Pubkey) -> Instruction:
-        """Return the guard of a transaction, which also names the reference, by which the transaction is found."""
+        """Return the guard of a transaction, which also names what it is found by, as the ``marker`` does.
+
+        A swap need not name the fee account if its fee is zero.
+        """
         if self.held + minimum > MAX_AMOUNT:
             raise UnsafeSwapError(f"its minimum {minimum} is more than an account can hold")
         account = associated_account(self.wallet, self.mint, self.program)
@@ -65,8 +68,7 @@ class Output:
                 decimals=self.decimals,
             )
         )
-        named = AccountMeta(reference, is_signer=False, is_writable=False)
-        return Instruction(checked.program_id, checked.data, [*checked.accounts, named])
+        return Instruction(checked.program_id, checked.data, [*checked.accounts, *self._named(reference)])
 
     def marker(self, reference: Pubkey) -> Instruction:
         """Return what a transaction that sells nothing is found by, in the place of a guard: a transfer of no lamports.
@@ -74,8 +76,10 @@ class Output:
         It names the reference, and the fee account, among whose transactions those are that land late.
         """
         nothing = transfer(TransferParams(from_pubkey=self.wallet, to_pubkey=self.wallet, lamports=0))
-        named = [AccountMeta(key, is_signer=False, is_writable=False) for key in (reference, self.fee_account)]
-        return Instruction(nothing.program_id, nothing.data, [*nothing.accounts, *named])
+        return Instruction(nothing.program_id, nothing.data, [*nothing.accounts, *self._named(reference)])
+
+    def _named(self, reference: Pubkey) -> list[AccountMeta]:
+        return [AccountMeta(key, is_signer=False, is_writable=False) for key in (reference, self.fee_account)]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class SwapLeg:
     instructions: tuple[Instruction, ...]
     minimum: int  # that the wallet receives of the output
     cleanup: Instruction | None  # of the swap API, which unwraps SOL
-    closing: Instruction | None  # of the account that is emptied
+    closing: Sequence[Instruction]  # what closes the account that is emptied
     lookup_tables: tuple[AddressLookupTableAccount, ...]
 
 
@@ -97,8 +97,8 @@ def pack(
     """Return the transactions that run all legs, in the order of their first ones.
 
     Each leg at one of the positions ``apart`` is alone in its transaction. Those ``disposals`` that no swap's
-    transaction has room for, or that are apart, have their own; the last ones are left out if that would be more than
-    ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them. Raises
+    transaction has room for, or that are apart, have their own; those that find no room are left out if that would be
+    more than ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them. Raises
     ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
     legs = _without_needless_creations(output, legs, existing)
@@ -133,7 +133,7 @@ class _Composer:
         # API need not name it.
         named = _distinct(leg.cleanup for leg in legs if leg.cleanup is not None)
         cleanups = [self._output.unwrapping] if self._output.is_unwrapped else named
-        closings = [leg.closing for leg in legs if leg.closing is not None]
+        closings = [instruction for leg in legs for instruction in leg.closing]
         return Packed(
             wallet=self._output.wallet,
             legs=ordered,
@@ -187,9 +187,10 @@ def _without_closings_of_used_accounts(one: Packed, packed: Sequence[Packed], le
         for account in instruction.accounts
     }
     unwanted = [
-        closing
+        instruction
         for position in one.legs
-        if (closing := legs[position].closing) is not None and closing.accounts[0].pubkey in used
+        if any(_closes(closing) and closing.accounts[0].pubkey in used for closing in legs[position].closing)
+        for instruction in legs[position].closing
     ]
     return replace(one, instructions=tuple(each for each in one.instructions if each not in unwanted))
 
@@ -200,17 +201,16 @@ def _with_disposals(packed: Sequence[Packed], disposals: Sequence[Disposal], out
     A transaction without room for one is not tried with the next, since all of them take about as much.
     """
     filled = list(packed)
-    for is_apart, first in ((True, len(packed)), (False, 0)):
-        at = first
-        for disposal in (one for one in disposals if one.is_apart == is_apart):
-            while at < len(filled) and not (grown := filled[at].followed_by(disposal.instructions)).fits:
-                at += 1
-            if at < len(filled):
-                filled[at] = grown
-            elif len(filled) < MAX_TRANSACTIONS:
-                filled.append(_selling_nothing(output).followed_by(disposal.instructions))
-            else:
-                break
+    positions = {True: len(packed), False: 0}
+    for disposal in disposals:
+        at = positions[disposal.is_apart]
+        while at < len(filled) and not (grown := filled[at].followed_by(disposal.instructions)).fits:
+            at += 1
+        positions[disposal.is_apart] = at
+        if at < len(filled):
+            filled[at] = grown
+        elif len(filled) < MAX_TRANSACTIONS:
+            filled.append(_selling_nothing(output).followed_by(disposal.instructions))
     return filled
 
 
@@ -221,7 +221,7 @@ def _selling_nothing(output: Output) -> Packed:
 
 def _without_needless_creations(output: Output, legs: Sequence[SwapLeg], existing: Collection[Pubkey]) -> list[SwapLeg]:
     """Leave out what would create an account that exists, unless a transaction of these legs closes it."""
-    closings = [instruction for leg in legs for instruction in (*leg.instructions, leg.cleanup, leg.closing)]
+    closings = [instruction for leg in legs for instruction in (*leg.instructions, leg.cleanup, *leg.closing)]
     closings += [output.unwrapping] if output.is_unwrapped else []
     closed = {one.accounts[0].pubkey for one in closings if one is not None and _closes(one)}
     kept = set(existing) - closed

@@ -10,8 +10,10 @@ from sweepapi.solana.encoding.addresses import TOKEN_PROGRAMS
 from sweepapi.solana.encoding.extensions import AccountType, Extension, extensions_of, key, number
 
 MINT_BYTES = 82  # without extensions
-# In TransferFeeConfig, after two keys and the amount withheld; a fee is its first epoch, its maximum and its rate.
-_OLDER_FEE_AT, _NEWER_FEE_AT = 72, 90
+_SUPPLY = slice(36, 44)
+# In TransferFeeConfig, after two keys; a fee is its first epoch, its maximum and its rate.
+_WITHHELD_AT, _OLDER_FEE_AT, _NEWER_FEE_AT = 64, 72, 90
+_AMOUNT_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Mint:
     is_non_transferable: bool = False
     is_paused: bool = False
     metadata: bytes | None = None  # Token-2022's extension
+    withheld: int = 0  # the fees of transfers that were harvested, and not taken yet
 
     @property
     def is_unique(self) -> bool:
@@ -61,6 +64,26 @@ def mint(account: ClusterAccount) -> Mint | None:
         return None
 
 
+def has_only_burnt_and_harvested(before: ClusterAccount, after: ClusterAccount | None) -> bool:
+    """Whether a mint is as before but for tokens that were burnt, and fees of transfers that were harvested to it."""
+    was, becomes = mint(before), None if after is None else mint(after)
+    if was is None or becomes is None or after is None or before.lamports != after.lamports:
+        return False
+    is_direction_right = becomes.supply <= was.supply and becomes.withheld >= was.withheld
+    return is_direction_right and _without_amounts(before) == _without_amounts(after)
+
+
+def _without_amounts(account: ClusterAccount) -> bytes:
+    """Return a mint's data without its supply and the fees that were harvested to it."""
+    data = bytearray(account.data)
+    data[_SUPPLY] = bytes(_AMOUNT_BYTES)
+    extensions = extensions_of(account.owner, account.data, base_bytes=MINT_BYTES, account_type=AccountType.MINT)
+    if Extension.TRANSFER_FEE_CONFIG in extensions:
+        at = data.index(extensions[Extension.TRANSFER_FEE_CONFIG]) + _WITHHELD_AT
+        data[at : at + _AMOUNT_BYTES] = bytes(_AMOUNT_BYTES)
+    return bytes(data)
+
+
 def _mint(account: ClusterAccount) -> Mint:
     extensions = extensions_of(account.owner, account.data, base_bytes=MINT_BYTES, account_type=AccountType.MINT)
     base = Layout.from_bytes(account.data[:MINT_BYTES])  # raises ValueError for one that is not initialized
@@ -76,6 +99,7 @@ def _mint(account: ClusterAccount) -> Mint:
         is_non_transferable=Extension.NON_TRANSFERABLE in extensions,
         is_paused=pausable is not None and number(pausable, at=32, length=1) != 0,
         metadata=extensions.get(Extension.TOKEN_METADATA),
+        withheld=0 if fees is None else number(fees, at=_WITHHELD_AT, length=_AMOUNT_BYTES),
     )
 
 

@@ -35,7 +35,7 @@ def created_holdings(before: Accounts, after: Accounts, wallet: Pubkey) -> list[
     """Return the token accounts that the wallet has afterwards, and did not have before."""
     changes = (change_of(key, before[key], after[key], wallet) for key in before)
     return [
-        Holding(change.key, change.after.lamports, change.becomes)
+        Holding(change.key, change.after.lamports, len(change.after.data), change.becomes)
         for change in changes
         if change.was is None and change.becomes is not None and change.after is not None
     ]

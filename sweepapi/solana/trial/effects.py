@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from solders.pubkey import Pubkey
 
 from sweepapi.fees import FeeRates
-from sweepapi.solana.encoding.accounts import TOKEN_ACCOUNT_BYTES, ClusterAccount, TokenAccount, token_account
+from sweepapi.solana.encoding.accounts import ClusterAccount, TokenAccount, rent_of, token_account
 from sweepapi.solana.encoding.addresses import (
     LOOKUP_TABLE,
     METADATA,
@@ -20,6 +20,7 @@ from sweepapi.solana.encoding.addresses import (
     associated_account,
 )
 from sweepapi.solana.encoding.errors import UnsafeSwapError
+from sweepapi.solana.tokens.mints import has_only_burnt_and_harvested
 from sweepapi.solana.trial.changes import (
     Accounts,
     Change,
@@ -44,7 +45,6 @@ _GUARDED_PROGRAMS = {
 }
 _AMOUNT = slice(64, 72)  # of a token account's data
 _MAX_ACCOUNT_BYTES = 512  # with all that a mint can require
-_RENT_BASE_BYTES = 128  # for which every account pays rent, as for its data
 _MAX_CREATED_PER_LEG = 4  # the output's, and those between the steps of a route
 _MAX_ROUTE_RENT_PER_LEG = 5_000_000  # lamports: of one or two accounts of a user at an exchange
 
@@ -61,6 +61,7 @@ class TransactionTerms:
     fees: FeeRates
     legs: int
     closed: frozenset[Pubkey]  # the accounts that our instructions close
+    changed_mints: frozenset[Pubkey]  # which our instructions change: of what they burn, and of fees that they harvest
     fee_lamports: int  # of the transaction, as simulated
     token_account_rent: int  # of an account without extensions
     rent_programs: frozenset[Pubkey]  # whose accounts a route may create, and have the wallet pay their rent
@@ -108,7 +109,7 @@ def _check(change: Change, terms: TransactionTerms) -> None:
     elif change.becomes is not None:
         _check_created(change, change.becomes, terms)
     else:
-        _check_foreign(change, terms.wallet)
+        _check_foreign(change, terms)
 
 
 def _check_kept(change: Change, was: TokenAccount, terms: TransactionTerms) -> None:
@@ -157,38 +158,37 @@ def _check_number_created(changes: Iterable[Change], terms: TransactionTerms) ->
 
 def _max_rent(account: ClusterAccount, terms: TransactionTerms) -> int:
     """Return the rent of a token account of this size."""
-    return _rent_of(min(len(account.data), _MAX_ACCOUNT_BYTES), terms)
-
-
-def _rent_of(data_bytes: int, terms: TransactionTerms) -> int:
-    """Return the rent of an account of this size; rent is proportional to it."""
-    return terms.token_account_rent * (_RENT_BASE_BYTES + data_bytes) // (_RENT_BASE_BYTES + TOKEN_ACCOUNT_BYTES)
+    return rent_of(min(len(account.data), _MAX_ACCOUNT_BYTES), terms.token_account_rent)
 
 
 def _route_rent(changes: Iterable[Change], terms: TransactionTerms) -> int:
     """Return the rent of the accounts of listed programs that the transaction creates, up to what legs may charge."""
     rents = [
-        min(change.after.lamports - own_lamports(change.before, None), _rent_of(len(change.after.data), terms))
+        min(
+            change.after.lamports - own_lamports(change.before, None),
+            rent_of(len(change.after.data), terms.token_account_rent),
+        )
         for change in changes
         if is_unused(change.before) and change.after is not None and change.after.owner in terms.rent_programs
     ]
     return min(sum(max(rent, 0) for rent in rents), terms.legs * _MAX_ROUTE_RENT_PER_LEG)
 
 
-def _check_foreign(change: Change, wallet: Pubkey) -> None:
+def _check_foreign(change: Change, terms: TransactionTerms) -> None:
     """Check an account that is not a token account of the wallet, but may obey it."""
     if change.before is None or change.before == change.after or not change.before.data:
         return
     if change.before.owner in _GUARDED_PROGRAMS:
         raise UnsafeSwapError(f"it changes {change.key}, an account of the program {change.before.owner}")
     if change.before.owner in TOKEN_PROGRAMS:
-        _check_foreign_tokens(change, change.before, wallet)
+        _check_foreign_tokens(change, change.before, terms)
 
 
-def _check_foreign_tokens(change: Change, before: ClusterAccount, wallet: Pubkey) -> None:
+def _check_foreign_tokens(change: Change, before: ClusterAccount, terms: TransactionTerms) -> None:
     """Check what the wallet can do as a mint's authority: change the mint, freeze accounts, take fees they withheld."""
     was, becomes = token_account(before), token_account(change.after) if change.after is not None else None
-    if was is None and bytes(wallet) in before.data:
+    is_ours = change.key in terms.changed_mints and has_only_burnt_and_harvested(before, change.after)
+    if was is None and bytes(terms.wallet) in before.data and not is_ours:
         raise UnsafeSwapError(f"it changes {change.key}, of which the wallet is an authority")
     if was is not None and becomes is not None:
         if was.is_frozen != becomes.is_frozen:

@@ -26,21 +26,26 @@ class Deeds:
     burnt: Sequence[str] = ()  # names
     unwrapped_lamports: int = 0
     closed: int = 0  # token accounts
-    rent_lamports: int = 0  # which they return
+    overfunded: int = 0  # token accounts that stay open, and hold more than their rent
+    rent_lamports: int = 0  # which all of them return
 
     @property
     def sentence(self) -> str:
         """All of it in a sentence."""
-        accounts = "a token account" if self.closed == 1 else f"{self.closed} token accounts"
         parts = [
             f"sells {_named(self.sold)} for about {self.received}" if self.sold else "",
             f"burns {_named(self.burnt)}" if self.burnt else "",
             f"unwraps {_sol(self.unwrapped_lamports)}" if self.unwrapped_lamports else "",
-            f"closes {accounts}" if self.closed else "",
-            f"returns {_sol(self.rent_lamports)}" if self.closed else "",
+            f"closes {_accounts(self.closed)}" if self.closed else "",
+            f"withdraws what {_accounts(self.overfunded)} held above the rent" if self.overfunded else "",
+            f"returns {_sol(self.rent_lamports)}" if self.closed or self.overfunded else "",
         ]
         sentence = _listed([part for part in parts if part])
         return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _accounts(count: int) -> str:
+    return "a token account" if count == 1 else f"{count} token accounts"
 
 
 def _named(names: Sequence[str]) -> str:

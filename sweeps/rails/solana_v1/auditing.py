@@ -90,7 +90,7 @@ class SolanaAuditor:
         for read in guarded.read(registry, network, venue, blocks):
             known = _executions(network, venue, [one.guarded.reference for one in read.paid])
             for one in read.paid:
-                if one.guarded.reference not in known:
+                if one.fee and one.guarded.reference not in known:
                     yield from _adoption(registry, network, one, named.get(one.signature), by)
 
 
@@ -120,7 +120,8 @@ def _found(
 ) -> Iterator[Found]:
     execution = executions.get(paid.guarded.reference)
     if execution is None:
-        yield BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN
+        # Without a fee there is nothing to book, and anyone may have written it.
+        yield from [(BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN)] if paid.fee else []
     elif execution.status != Execution.Status.EXECUTED:
         yield BooksProblem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
     elif _accepted(execution) != [paid.signature]:
@@ -157,7 +158,7 @@ def _difference(
 def _without_transaction(
     network: str, venue: str, slots: Blocks, paid: set[str], succeeded: set[str]
 ) -> Iterator[BooksDifference]:
-    """Yield the executions without a transaction; one without a fee, which pays nothing, needs one that succeeded."""
+    """Yield the executions without a transaction; one that sells nothing, and pays no fee, needs one that succeeded."""
     accepted = SweepTransaction.objects.filter(
         status=SweepTransaction.Status.ACCEPTED,
         block_number__range=(slots.first, slots.last),
@@ -165,7 +166,7 @@ def _without_transaction(
         execution__venue=venue,
     )
     for tx in accepted.select_related("execution").exclude(tx_hash__in=paid):
-        if tx.execution.total_fee == 0 and tx.tx_hash in succeeded:
+        if tx.execution.gross_output == 0 and tx.tx_hash in succeeded:
             continue
         yield BooksDifference(
             problem=BooksProblem.EVENT_MISSING,

@@ -115,7 +115,7 @@ class SolanaBuildRequestSerializer(SweepRequest):
     closeEmptyAccounts = StrictBooleanField(
         default=True,
         help_text="Whether to close the token accounts that the sweep empties and those that are empty, whose rent the "
-        "wallet gets back.",
+        "wallet gets back, and to withdraw what the others hold above today's rent.",
     )
     computeUnitPricePercentile = StrictChoiceField(
         choices=list(PERCENTILES),

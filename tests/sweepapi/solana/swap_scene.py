@@ -66,6 +66,7 @@ class Scene:
             fees=FeeRates(FEE_BPS, 0),
             legs=1,
             closed=frozenset([self.sold_account]),
+            changed_mints=frozenset(),
             fee_lamports=LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.rent(165),
             rent_programs=frozenset(),
@@ -198,7 +199,7 @@ class Scene:
     def simulate(
         self, instructions: Sequence[Instruction], tables: Sequence[AddressLookupTableAccount] = ()
     ) -> tuple[dict[Pubkey, ClusterAccount | None], ClusterSimulation]:
-        leg = packing.SwapLeg(tuple(instructions), 0, None, None, tuple(tables))
+        leg = packing.SwapLeg(tuple(instructions), 0, None, [], tuple(tables))
         output = Output(
             wallet=self.wallet, mint=self.guarded, program=TOKEN, decimals=6, fee_account=self.fee_account, held=0
         )

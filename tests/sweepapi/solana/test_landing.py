@@ -26,7 +26,7 @@ def test_a_packed_transaction_lands_and_does_what_was_simulated(cluster: SolanaC
     key = cluster.faucet.create_lookup_table(used)
     [held] = accounts(1)(cluster.rpc("getMultipleAccounts", [str(key)], {"encoding": "base64"}))
     closing = scene.close(scene.sold_account, scene.wallet)
-    leg = SwapLeg(tuple(instructions), MINIMUM, None, closing, (lookup_table(key, held),))
+    leg = SwapLeg(tuple(instructions), MINIMUM, None, [closing], (lookup_table(key, held),))
     output = Output(
         wallet=scene.wallet, mint=cluster.usdc, program=TOKEN, decimals=6, fee_account=scene.fee_account, held=0
     )

@@ -19,7 +19,7 @@ from sweepapi.token_amounts import whole_tokens
 from sweeps.protocol.rail import FeeTerms
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.burning import Burn
-from sweeps.rails.solana_v1.build.closings import closed_by, closing, harvest_and_closing
+from sweeps.rails.solana_v1.build.closings import Overfunded, closed_by, closing, emptied, overfunded, withdrawn_by
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, extra_closings, legs_of, used_accounts
 from sweeps.rails.solana_v1.build.facts import ClusterFacts
 from sweeps.rails.solana_v1.build.proving import Proven, Unproven, prove
@@ -48,23 +48,53 @@ class Assembly:
         """
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
-        closings = [Disposal(harvest_and_closing(holding)) for holding in self.extra_closings(tokens)]
-        return self._packed(legs, [*self._burns(tokens), *closings], apart)
+        closings = [Disposal(closing(holding)) for holding in self.extra_closings(tokens)]
+        withdrawals = [Disposal([one.withdrawal], is_apart=True) for one in self.overfunded(tokens)]
+        return self._packed(legs, [*self._burns(self.burns, tokens), *closings, *withdrawals], apart)
 
-    def _burns(self, tokens: Sequence[SolanaToken]) -> list[Disposal]:
-        """Return the burns, apart so that one that fails takes no sale with it; what a sale uses stays open."""
-        used = used_accounts(tokens)
-        closed = [
-            self.request.close_empty_accounts and burn.empties and burn.holding.key not in used for burn in self.burns
-        ]
+    def _burns(self, burns: Sequence[Burn], tokens: Sequence[SolanaToken]) -> list[Disposal]:
+        """Return the burns beside the sale of these tokens, apart so that one that fails takes no sale with it."""
+        closed = self._closed_by_burns(tokens)
         return [
-            Disposal([burn.instruction, *([closing(burn.holding)] if is_closed else [])], is_apart=True)
-            for burn, is_closed in zip(self.burns, closed, strict=True)
+            Disposal(
+                [burn.instruction, *(closing(burn.holding) if burn.holding.key in closed else [])],
+                is_apart=True,
+            )
+            for burn in burns
         ]
+
+    def burnt_alone(self, pool: ProviderPool, burns: Sequence[Burn]) -> list[Proven | Unproven]:
+        """Return what simulations show of each of these burns in a transaction of its own."""
+        packed = [one for burn in burns for one in self._packed([], self._burns([burn], []))]
+        return prove(pool, packed, [self._terms(one, []) for one in packed])
+
+    def _closed_by_burns(self, tokens: Sequence[SolanaToken]) -> set[Pubkey]:
+        """Return the accounts that burns empty, and no sale of these tokens uses."""
+        emptied_by_burns = {burn.holding.key for burn in self.burns if burn.empties}
+        return emptied_by_burns - used_accounts(tokens) if self.request.close_empty_accounts else set()
 
     def extra_closings(self, tokens: Sequence[SolanaToken]) -> list[Holding]:
         """Return the accounts that are closed in addition to those that the sale of these tokens empties."""
         return extra_closings(tokens, self.facts, self.request)
+
+    def overfunded(self, tokens: Sequence[SolanaToken]) -> list[Overfunded]:
+        """Return the accounts that stay open beside the sale of these tokens, and hold more than their rent.
+
+        Their lamports come back apart, so that a cluster whose programs can't do that takes no sale with it.
+        """
+        if not self.request.close_empty_accounts:
+            return []
+        closed = {token.holding.key for token in tokens if emptied(token.holding, token.amount)}
+        closed |= {holding.key for holding in self.extra_closings(tokens)} | self._closed_by_burns(tokens)
+        stay = [holding for key, holding in self.facts.holdings.items() if key not in closed]
+        return overfunded(stay, self.facts.token_account_rent)
+
+    def accounts_left(self, tokens: Sequence[SolanaToken], packed: Sequence[Packed]) -> int:
+        """Return how many accounts these transactions have no room for."""
+        closed = {holding.key for one in packed for holding in self._closes(one)}
+        withdrawn = {overfunded.holding.key for one in packed for overfunded in self._withdraws(one)}
+        closings = sum(holding.key not in closed for holding in self.extra_closings(tokens))
+        return closings + sum(one.holding.key not in withdrawn for one in self.overfunded(tokens))
 
     def alone(self, tokens: Sequence[SolanaToken], position: int, market: ClusterMarket) -> Packed:
         """Return a transaction that sells one of these tokens."""
@@ -109,7 +139,10 @@ class Assembly:
     def _terms(self, packed: Packed, tokens: Sequence[SolanaToken]) -> TransactionTerms:
         sold, closes = [tokens[position] for position in packed.legs], self._closes(packed)
         unwrapped = {holding.key: holding.token.amount for holding in closes if holding.token.is_native}
-        burnt = {burn.holding.key: burn.wanted.amount for burn in self.burns if burn.is_in(packed)}
+        burns = [burn for burn in self.burns if burn.is_in(packed)]
+        burnt = {burn.holding.key: burn.wanted.amount for burn in burns}
+        burnt_mints = [burn.holding.token.mint for burn in burns]
+        harvested_mints = [holding.token.mint for holding in closes if holding.token.has_withheld_fees]
         return TransactionTerms(
             wallet=self.facts.wallet,
             swept=unwrapped | burnt | {token.holding.key: token.amount for token in sold},
@@ -119,6 +152,7 @@ class Assembly:
             fees=self.fees,
             legs=len(sold),
             closed=frozenset(holding.key for holding in closes),
+            changed_mints=frozenset(burnt_mints + harvested_mints),
             fee_lamports=compute_budget.LAMPORTS_PER_SIGNATURE,
             token_account_rent=self.facts.token_account_rent,
             rent_programs=frozenset(public_key(program) for program in self.cluster.rent_programs),
@@ -145,12 +179,14 @@ class Assembly:
             effects=proven.effects,
             creates=proven.creates,
             closes=closes,
+            withdraws=self._withdraws(packed),
         )
 
     def _sentence(self, packed: Packed, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
         output = output_of(self.cluster, self.request.output_asset)
         emptied = {token.holding.key for token in sold}
         burnt = [burn for burn in self.burns if burn.is_in(packed)]
+        withdraws = self._withdraws(packed)
         return Deeds(
             sold=[name_of(token.asset, token.symbol) for token in sold],
             received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
@@ -159,8 +195,12 @@ class Assembly:
                 one.token.amount for one in closes if one.token.is_native and one.key not in emptied
             ),
             closed=len(closes),
-            rent_lamports=sum(one.rent_lamports for one in closes),
+            overfunded=len(withdraws),
+            rent_lamports=sum(one.rent_lamports for one in closes) + sum(one.lamports for one in withdraws),
         ).sentence
 
     def _closes(self, packed: Packed) -> list[Holding]:
         return closed_by(packed, self.facts.holdings)
+
+    def _withdraws(self, packed: Packed) -> list[Overfunded]:
+        return withdrawn_by(packed, self.facts.holdings, self.facts.token_account_rent)

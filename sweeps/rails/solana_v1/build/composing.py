@@ -140,7 +140,7 @@ def _leg(token: SolanaToken, market: ClusterMarket, *, closes_accounts: bool) ->
         instructions=_sale(token.quote),
         minimum=token.quote.threshold,
         cleanup=token.quote.cleanup,
-        closing=closing(token.holding) if is_closed else None,
+        closing=closing(token.holding) if is_closed else [],
         lookup_tables=tuple(market.tables[public_key(key)] for key in token.quote.lookup_tables),
     )
 

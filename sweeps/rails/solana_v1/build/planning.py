@@ -33,13 +33,14 @@ from sweepapi.solana.worth.economics import CoinRates
 from sweepapi.worth.left_out import SIMULATION_FAILED, LeftOut, uneconomic
 from sweeps.models import Sweep
 from sweeps.protocol.rail import FeeTerms, OutputAsset, symbol_warnings
-from sweeps.protocol.refusing import refusals, refuse, too_costly
+from sweeps.protocol.refusing import refusals, too_costly
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.solana_v1.build.assembling import Assembly
 from sweeps.rails.solana_v1.build.burning import FAILS as BURN_FAILS
 from sweeps.rails.solana_v1.build.burning import find_burns, unaccepted
 from sweeps.rails.solana_v1.build.composing import ClusterMarket, problem_of, read_market
 from sweeps.rails.solana_v1.build.facts import read_facts
+from sweeps.rails.solana_v1.build.proving import Unproven
 from sweeps.rails.solana_v1.build.quoting import ask, learn_coin_prices, quoted_tokens, valued, without_quote
 from sweeps.rails.solana_v1.build.refusals import (
     Sellable,
@@ -79,11 +80,11 @@ def plan_v1(
         sellable, unsellable = sellable_tokens(request, facts)
         planning = _Planning(registry, pool, partner, Assembly(request, facts, fees, cluster, *usable_output(facts)))
         if request.burns:
-            planning = planning.burning(unsellable)
+            planning = planning.burning()
         if not request.tokens:
             return planning.closing()
         if not sellable:
-            refuse(request, unsellable)
+            raise TokensRefused(details=[*refusals(request, unsellable), *planning.burn_problems])
         refuse_insufficient_lamports(facts, sells=True)
         return planning.planned(sellable, unsellable)
 
@@ -111,17 +112,22 @@ class _Quoted:
     left_out: Sequence[LeftOut]
     retry_after_seconds: int  # if the swap API did not answer for all
 
-    def require_all(self, request: BuildRequest, left_out: Sequence[LeftOut]) -> None:
-        """Raise as ``refuse`` does if there are tokens that may not be left out."""
-        if left_out and not request.leaves_out:
-            self.refuse(request, left_out)
+    def require_all(
+        self, request: BuildRequest, left_out: Sequence[LeftOut], burn_problems: Sequence[FieldError]
+    ) -> None:
+        """Raise as ``refuse`` does if there are tokens that may not be left out, or burns that can't be made."""
+        may_not_be = [] if request.leaves_out else left_out
+        if may_not_be or burn_problems:
+            self.refuse(request, may_not_be, burn_problems)
 
-    def refuse(self, request: BuildRequest, left_out: Sequence[LeftOut]) -> NoReturn:
+    def refuse(
+        self, request: BuildRequest, left_out: Sequence[LeftOut], burn_problems: Sequence[FieldError]
+    ) -> NoReturn:
         """Raise ``TokensRefused``, or ``SwapUnavailable`` if nothing but a late answer is in the way."""
-        if all(one.reason == NOT_QUOTED.code for one in left_out):
-            details = refusals(request, left_out)
+        details = [*refusals(request, left_out), *burn_problems]
+        if not burn_problems and all(one.reason == NOT_QUOTED.code for one in left_out):
             raise SwapUnavailable(details=details, retry_after_seconds=self.retry_after_seconds)
-        refuse(request, left_out)
+        raise TokensRefused(details=details)
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,7 @@ class _Planning:
     pool: ProviderPool
     partner: Partner
     assembly: Assembly
+    burn_problems: Sequence[FieldError] = ()  # of what the request wants burnt, and can't be
 
     def planned(self, sellable: Sequence[Sellable], unsellable: Sequence[LeftOut]) -> SolanaSimulated:
         """Return the sweep of what is worth it among these tokens, with the others beside it.
@@ -152,58 +159,57 @@ class _Planning:
         quoted = self._quoted(sellable)
         known = [*unsellable, *quoted.left_out]
         if not quoted.tokens:
-            quoted.refuse(self.assembly.request, known)
+            quoted.refuse(self.assembly.request, known, self.burn_problems)
         market = read_market(self.pool, quoted.tokens)
         safe, unsafe = self._safe(quoted.tokens, market.problem_of, are_all=not known)
         composed = self._composed(sellable, safe, market)
         tokens, market = composed.tokens, composed.market
         left_out = [*known, *unsafe, *composed.left_out]
         if not tokens:
-            quoted.refuse(self.assembly.request, left_out)
+            quoted.refuse(self.assembly.request, left_out, self.burn_problems)
         trials = Trials(self.assembly, self.pool, market)
         trial = trials.all(tokens, composed.transactions)
         if not trial.transactions:
             return self._without_failing(trials, trial, tokens, left_out, quoted)
-        whole = self._sweep(tokens, trial.transactions, market, left_out)
+        left = self.assembly.accounts_left(tokens, composed.transactions)
+        whole = self._sweep(tokens, trial.transactions, market, left_out, accounts_left=left)
         worthless = list(uneconomic(whole.tokens, accepted=self.assembly.request.accepts_uneconomic))
         if not worthless or len(worthless) == len(tokens):
-            return _worth_it(whole, worthless, quoted)
+            return self._accepted(whole, worthless, quoted)
         left_out += worthless
-        quoted.require_all(self.assembly.request, left_out)
+        quoted.require_all(self.assembly.request, left_out, self._burn_problems(trial.transactions))
         worthy = _without(tokens, worthless)
-        transactions = trials.once(worthy, self.assembly.composed(worthy, market))
-        return _worth_it(self._sweep(worthy, transactions, market, left_out), [], quoted)
+        return self._accepted(
+            self._proven(trials, worthy, self.assembly.composed(worthy, market), left_out), [], quoted
+        )
 
-    def burning(self, unsellable: Sequence[LeftOut]) -> "_Planning":
-        """Return the planning of a sweep that also burns what the request wants burnt.
+    def burning(self) -> "_Planning":
+        """Return the planning of a sweep that also burns what the request wants burnt, as far as it can be.
 
-        Raises ``TokensRefused`` if something of that can't be burnt, or is worth more than the request accepts to lose,
-        and ``SwapUnavailable`` if the swap API does not say what it is worth.
+        What is worth more than the request accepts to lose can't be. Raises ``SwapApiError`` if the swap API does not
+        say what something is worth.
         """
         request, assembly = self.assembly.request, self.assembly
         found, problems = find_burns(request.burns, assembly.facts)
         reference = assembly.cluster.reference_token
         burns = valued(self.registry, found, self._swap_terms, reference, assembly.fees) if found else []
         problems += unaccepted(burns, request.burns)
-        if problems:
-            tokens = [] if request.leaves_out else refusals(request, unsellable)
-            raise TokensRefused(details=[*tokens, *problems])
-        return replace(self, assembly=replace(assembly, burns=burns))
+        return replace(self, assembly=replace(assembly, burns=burns), burn_problems=problems)
 
     def closing(self) -> SolanaSimulated:
         """Return a sweep that sells nothing, and burns, closes and unwraps what the request wants.
 
-        Raises ``InvalidRequest`` if there is nothing to do.
+        Raises ``InvalidRequest`` if there is nothing to do, and ``TokensRefused`` if something can't be burnt.
         """
-        if not self.assembly.burns and not self.assembly.extra_closings([]):
-            raise InvalidRequest(details=[FieldError("tokens", "too_short", NOTHING_TO_CLOSE)])
         refuse_insufficient_lamports(self.assembly.facts, sells=False)
         learn_coin_prices(self.registry, self._swap_terms, self.assembly.cluster.reference_token)
         market = read_market(self.pool, [])
-        transactions = Trials(self.assembly, self.pool, market).once([], self.assembly.composed([], market))
-        if not transactions and not self.assembly.burns:
-            raise UnsafeSwapError("no account can be closed in a simulation")
-        return _worth_it(self._sweep([], transactions, market, []), [], _Quoted([], [], RETRY_AFTER_SECONDS))
+        trials = Trials(self.assembly, self.pool, market)
+        sweep = self._proven(trials, [], self.assembly.composed([], market), [])
+        sweep = self._accepted(sweep, [], _Quoted([], [], RETRY_AFTER_SECONDS))
+        if not sweep.transactions:
+            raise InvalidRequest(details=[FieldError("tokens", "too_short", NOTHING_TO_CLOSE)])
+        return sweep
 
     def _without_failing(
         self,
@@ -219,14 +225,14 @@ class _Planning:
         worthless = list(uneconomic(proven, accepted=request.accepts_uneconomic))
         left_out = [*left_out, *trial.failing]
         if not proven:
-            quoted.refuse(request, left_out)
-        quoted.require_all(request, [*left_out, *worthless])
+            quoted.refuse(request, left_out, self.burn_problems)
+        quoted.require_all(request, [*left_out, *worthless], self.burn_problems)
         if len(worthless) < len(proven):
             left_out += worthless
         worthy = _without(tokens, left_out)
         apart = [position for position, token in enumerate(worthy) if token.asset in trial.apart]
         packed = self.assembly.composed(worthy, trials.market, apart=apart)
-        return _worth_it(self._sweep(worthy, trials.once(worthy, packed), trials.market, left_out), [], quoted)
+        return self._accepted(self._proven(trials, worthy, packed, left_out), [], quoted)
 
     def _quoted(self, sellable: Sequence[Sellable]) -> _Quoted:
         """Return the tokens that the swap API buys at a price that the user agrees to, and the others."""
@@ -318,18 +324,24 @@ class _Planning:
             return {}
         return {token.asset: token for token in self._judged(asked, answers, are_all=False).tokens}
 
+    def _proven(
+        self, trials: Trials, tokens: Sequence[SolanaToken], packed: Sequence[Packed], left_out: Sequence[LeftOut]
+    ) -> SolanaSimulated:
+        """Return the sweep of these tokens by these transactions; raises as ``Trials.once`` and ``_sweep``."""
+        left = self.assembly.accounts_left(tokens, packed)
+        return self._sweep(tokens, trials.once(tokens, packed), trials.market, left_out, accounts_left=left)
+
     def _sweep(
         self,
         tokens: Sequence[SolanaToken],
         transactions: Sequence[SolanaTransaction],
         market: ClusterMarket,
         left_out: Sequence[LeftOut],
+        *,
+        accounts_left: int,
     ) -> SolanaSimulated:
-        """Return the sweep of these tokens with their transactions, which simulations have proven.
-
-        Raises ``TokensRefused`` if they do not burn what the request wants burnt.
-        """
-        self._require_burns(transactions)
+        """Return the sweep of these tokens with their transactions, which simulations have proven."""
+        transactions = [one for one in transactions if one.is_worth_its_fee]
         request, facts, cluster = self.assembly.request, self.assembly.facts, self.assembly.cluster
         output = output_of(cluster, request.output_asset)
         symbols = {token.asset: token.symbol for token in tokens}
@@ -350,23 +362,41 @@ class _Planning:
             fee_account=self.assembly.fee_account,
             transactions=transactions,
             burns=self.assembly.burns,
-            accounts_left=self._accounts_left(tokens, transactions),
+            accounts_left=accounts_left,
             blocks_left=market.blocks_left,
             slot_seconds=market.slot_seconds,
         ).costing()
 
-    def _require_burns(self, transactions: Sequence[SolanaTransaction]) -> None:
-        failing = [
-            FieldError(f"burn[{position}].mint", SIMULATION_FAILED, BURN_FAILS)
-            for position, burn in enumerate(self.assembly.burns)
-            if not any(burn.is_in(transaction.packed) for transaction in transactions)
-        ]
-        if failing:
-            raise TokensRefused(details=failing)
+    def _accepted(self, simulated: SolanaSimulated, worthless: Sequence[LeftOut], quoted: _Quoted) -> SolanaSimulated:
+        """Return the sweep; ``worthless`` are all of its tokens if each costs more than it brings.
 
-    def _accounts_left(self, tokens: Sequence[SolanaToken], transactions: Sequence[SolanaTransaction]) -> int:
-        closed = {holding.key for transaction in transactions for holding in transaction.closes}
-        return sum(holding.key not in closed for holding in self.assembly.extra_closings(tokens))
+        Raises ``TokensRefused`` if it lacks tokens that may not be left out, or burns, and ``Uneconomic`` if it costs
+        more than it brings, unless the user accepts that.
+        """
+        left_out = [*simulated.left_out, *worthless] if simulated.left_out else []
+        quoted.require_all(simulated.request, left_out, self._burn_problems(simulated.transactions))
+        economics, user_amount = simulated.economics, simulated.expected.user_amount
+        if economics.net_output is None or economics.net_output >= 0 or simulated.request.accepts_uneconomic:
+            return simulated
+        message = LOSS.format(
+            cost=economics.cost,
+            share=economics.gas_share,
+            user=user_amount,
+            break_even=simulated.rates.in_lamports(user_amount),
+        )
+        raise Uneconomic(details=[FieldError("transactions", "uneconomic", message)])
+
+    def _burn_problems(self, transactions: Sequence[SolanaTransaction]) -> list[FieldError]:
+        """Return what can't be burnt, with what these transactions lack because it fails in a simulation."""
+        lacking = [burn for burn in self.assembly.burns if not any(burn.is_in(one.packed) for one in transactions)]
+        # Those in one transaction failed together, so each is tried alone to see which are to blame.
+        alone = self.assembly.burnt_alone(self.pool, lacking)
+        failing = [burn for burn, result in zip(lacking, alone, strict=True) if isinstance(result, Unproven)] or lacking
+        wanted = self.assembly.request.burns
+        return [
+            *self.burn_problems,
+            *(FieldError(f"burn[{wanted.index(burn.wanted)}].mint", SIMULATION_FAILED, BURN_FAILS) for burn in failing),
+        ]
 
     @property
     def _rates(self) -> CoinRates:
@@ -389,23 +419,3 @@ class _Planning:
 def _without(tokens: Sequence[SolanaToken], left_out: Sequence[LeftOut]) -> list[SolanaToken]:
     assets = {one.asset for one in left_out}
     return [token for token in tokens if token.asset not in assets]
-
-
-def _worth_it(simulated: SolanaSimulated, worthless: Sequence[LeftOut], quoted: _Quoted) -> SolanaSimulated:
-    """Return the sweep; ``worthless`` are all of its tokens if each costs more than it brings.
-
-    Raises ``TokensRefused`` if it lacks tokens that may not be left out, and ``Uneconomic`` if it costs more than it
-    brings, unless the user accepts that.
-    """
-    if simulated.left_out:
-        quoted.require_all(simulated.request, [*simulated.left_out, *worthless])
-    economics, user_amount = simulated.economics, simulated.expected.user_amount
-    if economics.net_output is None or economics.net_output >= 0 or simulated.request.accepts_uneconomic:
-        return simulated
-    message = LOSS.format(
-        cost=economics.cost,
-        share=economics.gas_share,
-        user=user_amount,
-        break_even=simulated.rates.in_lamports(user_amount),
-    )
-    raise Uneconomic(details=[FieldError("transactions", "uneconomic", message)])

@@ -28,6 +28,7 @@ from sweepapi.solana.worth.economics import (
 from sweeps.protocol.issues import GasIssue
 from sweeps.protocol.rail import PlannedSweep, PricedToken
 from sweeps.rails.solana_v1.build.burning import Burn
+from sweeps.rails.solana_v1.build.closings import Overfunded
 
 
 def unsigned(message: MessageV0) -> VersionedTransaction:
@@ -72,6 +73,13 @@ class SolanaTransaction:
     effects: Effects
     creates: Sequence[Holding]
     closes: Sequence[Holding]
+    withdraws: Sequence[Overfunded]
+
+    @property
+    def is_worth_its_fee(self) -> bool:
+        """Whether it does more than withdrawing lamports, or withdraws more than it costs."""
+        only_withdraws = len(self.packed.instructions) == len(self.withdraws) + 1  # the marker
+        return not only_withdraws or sum(one.lamports for one in self.withdraws) > self.fee_lamports
 
     @property
     def fee_lamports(self) -> int:
@@ -108,7 +116,7 @@ class SolanaSimulated(PlannedSweep):
     fee_account: Pubkey
     transactions: Sequence[SolanaTransaction]
     burns: Sequence[Burn]
-    accounts_left: int  # that could be closed as well, had the sweep room for more transactions
+    accounts_left: int  # that could give lamports back as well, had the sweep room for more transactions
     blocks_left: int  # until the transactions expire, when their blockhash was read
     slot_seconds: float  # as measured then
 
@@ -176,6 +184,11 @@ class SolanaSimulated(PlannedSweep):
         return list({holding.key: holding for holding in closed}.values())
 
     @property
+    def overfunded_accounts(self) -> list[Overfunded]:
+        """Those whose lamports above the rent it withdraws."""
+        return [one for transaction in self.transactions for one in transaction.withdraws]
+
+    @property
     def unwrapped_lamports(self) -> int:
         """The wrapped SOL that becomes SOL without being sold."""
         sold = {token.holding.key for token in self.tokens}
@@ -195,5 +208,6 @@ class SolanaSimulated(PlannedSweep):
 
     @property
     def reclaimed_lamports(self) -> int:
-        """The rent that the closed accounts give back."""
-        return sum(holding.rent_lamports for holding in self.closed_accounts)
+        """The rent that the closed accounts give back, and what the overfunded ones held above theirs."""
+        closed = sum(holding.rent_lamports for holding in self.closed_accounts)
+        return closed + sum(one.lamports for one in self.overfunded_accounts)

@@ -18,7 +18,7 @@ from sweeps.rails.solana_v1.build.terms import output_of
 from sweeps.rails.solana_v1.discover.found import FoundTokenAccount, SolanaDiscovery
 from sweeps.rails.solana_v1.discover.ranking import page_of
 from sweeps.rails.solana_v1.discover.reading import read_accounts, read_facts_of
-from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccounts, empty_accounts
+from sweeps.rails.solana_v1.discover.reclaiming import Reclaimable, reclaimable
 from sweeps.rails.solana_v1.discover.selling import Appraisal, PageSeller
 
 
@@ -52,14 +52,14 @@ def _discover(registry: Networks, partner: Partner, request: HoldingsRequest, ou
     )
     seller = PageSeller(registry, partner, cluster, output, terms, facts, fees, accounts.recent_prices)
     sales = seller.sales(page.holdings)
-    is_first = request.place is None
+    holdings, rent = accounts.holdings.values(), accounts.token_account_rent
     return SolanaDiscovery(
         cluster=cluster,
         wallet=request.wallet,
         output=output,
         reference=sales.rates.reference,
         tokens=[_found(holding, facts, sales.appraisals[holding.key]) for holding in page.holdings],
-        empty=empty_accounts(accounts.holdings.values(), output.mint) if is_first else EmptyAccounts(),
+        reclaimable=reclaimable(holdings, output.mint, rent) if request.place is None else Reclaimable(),
         page=page,
         best_basket=sales.basket,
         retry_after_seconds=sales.retry_after_seconds,

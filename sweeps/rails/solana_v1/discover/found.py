@@ -9,7 +9,7 @@ from sweepapi.worth.summary import Reference
 from sweeps.protocol.verdicts import SELLABLE, Exclusion, ExplainedVerdict, TokenVerdict, taxed
 from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.ranking import AccountPage
-from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccounts
+from sweeps.rails.solana_v1.discover.reclaiming import Reclaimable
 from sweeps.rails.solana_v1.obstacles import NOT_FOUND_OUT, PRICE_IMPACT, Obstacle, verdict_on
 
 
@@ -72,7 +72,7 @@ class SolanaDiscovery:
     output: OutputToken
     reference: Reference
     tokens: Sequence[FoundTokenAccount]
-    empty: EmptyAccounts
+    reclaimable: Reclaimable
     page: AccountPage
     best_basket: SolanaBasket
     retry_after_seconds: int | None  # until the swap API quotes more; None if it quoted what it was asked for

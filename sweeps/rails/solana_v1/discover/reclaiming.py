@@ -1,42 +1,49 @@
-"""Which accounts of a wallet hold nothing but their rent."""
+"""What a wallet gets back of its rent: from accounts that hold nothing else, and from those that hold more than it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sweepapi.solana.encoding.accounts import Holding
-from sweeps.rails.solana_v1.build.closings import is_reclaimable
+from sweeps.rails.solana_v1.build.closings import Overfunded, is_reclaimable, most_first, overfunded
 
-MAX_LISTED = 500
-
-
-@dataclass(frozen=True)
-class EmptyAccount:
-    """A token account that holds nothing but its rent, which its owner gets back by closing it."""
-
-    account: str
-    mint: str
-    lamports: int
+MAX_LISTED = 500  # of either kind
 
 
 @dataclass(frozen=True)
-class EmptyAccounts:
-    """Those that are listed, the ones with most rent first, and how many more there are."""
+class Reclaimable:
+    """The accounts that give lamports back, those with most first."""
 
-    listed: Sequence[EmptyAccount] = ()
-    left: int = 0
+    empty: Sequence[Holding] = ()
+    overfunded: Sequence[Overfunded] = ()
+
+    @property
+    def listed_empty(self) -> Sequence[Holding]:
+        return self.empty[:MAX_LISTED]
+
+    @property
+    def listed_overfunded(self) -> Sequence[Overfunded]:
+        return self.overfunded[:MAX_LISTED]
+
+    @property
+    def empty_left(self) -> int:
+        """How many are not listed."""
+        return len(self.empty) - len(self.listed_empty)
+
+    @property
+    def overfunded_left(self) -> int:
+        """How many are not listed."""
+        return len(self.overfunded) - len(self.listed_overfunded)
 
     @property
     def lamports(self) -> int:
-        """What closing the listed ones gives back."""
-        return sum(account.lamports for account in self.listed)
+        """What the listed ones give back."""
+        return sum(one.rent_lamports for one in self.listed_empty) + sum(one.lamports for one in self.listed_overfunded)
 
 
-def empty_accounts(holdings: Iterable[Holding], output_mint: str) -> EmptyAccounts:
-    """Return the accounts that can be closed, without that of the output."""
-    found = [
-        EmptyAccount(str(holding.key), str(holding.token.mint), holding.rent_lamports)
-        for holding in holdings
-        if is_reclaimable(holding, output_mint)
-    ]
-    found.sort(key=lambda one: (-one.lamports, one.account))
-    return EmptyAccounts(found[:MAX_LISTED], max(0, len(found) - MAX_LISTED))
+def reclaimable(holdings: Iterable[Holding], output_mint: str, token_account_rent: int) -> Reclaimable:
+    """Return what a build closes, all without that of the output, and what it withdraws from the others."""
+    empty: list[Holding] = []
+    others: list[Holding] = []
+    for holding in holdings:
+        (empty if is_reclaimable(holding, output_mint) else others).append(holding)
+    return Reclaimable(most_first(empty), overfunded(others, token_account_rent))

@@ -19,7 +19,7 @@ from sweeps.rails.solana_v1.reconcile.reconciling import fee_accounts
 
 @dataclass(frozen=True)
 class Paid:
-    """A final transaction that paid a fee account, and what its guard names."""
+    """A final transaction that paid its user, what its guard names, and the fee, which may be rounded to zero."""
 
     found: Found
     guarded: Guarded
@@ -73,4 +73,4 @@ def _paid(account: str, found: Found) -> Paid | None:
         return None
     fee = landed.account_gain(account, guarded.mint)
     user_amount = user_gain(landed, guarded.wallet, guarded.mint)
-    return Paid(found, guarded, fee, user_amount) if fee > 0 and user_amount > 0 else None
+    return Paid(found, guarded, fee, user_amount) if fee >= 0 and user_amount > 0 else None

@@ -15,6 +15,7 @@ from sweeps.models import SweepStatus
 from sweeps.protocol.rail import Offered
 from sweeps.protocol.value_warnings import value_warnings
 from sweeps.rails.solana_v1.build.burning import Burn
+from sweeps.rails.solana_v1.build.closings import Overfunded
 from sweeps.rails.solana_v1.build.consistency import require_consistency
 from sweeps.rails.solana_v1.build.issuing import SolanaIssued
 from sweeps.rails.solana_v1.build.stages import SolanaTransaction
@@ -125,6 +126,14 @@ class AccountRentSerializer(serializers.Serializer[Any]):
     tokenAccount = serializers.CharField(source="key")
     mint = serializers.CharField(source="token.mint")
     lamports = AmountOutputField(source="rent_lamports", help_text="Its rent.")
+
+
+class OverfundedAccountSerializer(serializers.Serializer[Overfunded]):
+    """A token account that stays open, and what it holds above today's rent."""
+
+    tokenAccount = serializers.CharField(source="holding.key")
+    mint = serializers.CharField(source="holding.token.mint")
+    lamports = AmountOutputField(help_text="What is withdrawn to the wallet.")
 
 
 class BurnedSerializer(serializers.Serializer[Burn]):
@@ -243,9 +252,14 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
         source="planned.rent_lamports", help_text="The rent that the wallet pays for the created accounts."
     )
     closedAccounts = AccountRentSerializer(source="planned.closed_accounts", many=True)
+    overfundedAccounts = OverfundedAccountSerializer(
+        source="planned.overfunded_accounts",
+        many=True,
+        help_text="Accounts that stay open and hold more than today's rent, which is withdrawn to the wallet.",
+    )
     reclaimedLamports = AmountOutputField(
         source="planned.reclaimed_lamports",
-        help_text="The rent that the closed accounts give back to the wallet.",
+        help_text="What the wallet gets back: the rent of the closed accounts, and what is withdrawn.",
     )
     unwrappedLamports = AmountOutputField(
         source="planned.unwrapped_lamports", help_text="The wrapped SOL that becomes SOL without being sold."
@@ -253,7 +267,8 @@ class SolanaBuiltSerializer(serializers.Serializer[Offered[SolanaIssued]]):
     burned = BurnedSerializer(source="planned.burns", many=True, help_text="What it burns.")
     accountsLeft = serializers.IntegerField(
         source="planned.accounts_left",
-        help_text="How many accounts the next build can close in addition: a sweep has 20 transactions at most.",
+        help_text="How many accounts the next build can close in addition, or withdraw lamports from: a sweep has 20 "
+        "transactions at most.",
     )
     transactions = SolanaTransactionSerializer(
         source="planned.transactions",

@@ -8,15 +8,15 @@ from rest_framework import serializers
 
 from sweepapi.api.input.fields import AmountOutputField, OpenEnumField
 from sweepapi.api.openapi.schema import example
+from sweepapi.solana.encoding.accounts import Holding
 from sweepapi.solana.swap_api.verified_list import ListState
 from sweepapi.worth.left_out import SIMULATION_FAILED
 from sweeps.protocol.verdicts import Exclusion, TokenVerdict
 from sweeps.rails.solana_v1.discover.basket import SolanaBasket
 from sweeps.rails.solana_v1.discover.found import FoundTokenAccount, SolanaDiscovery
 from sweeps.rails.solana_v1.discover.ranking import AccountPage, PriceState
-from sweeps.rails.solana_v1.discover.reclaiming import EmptyAccount
 from sweeps.rails.solana_v1.obstacles import CODES
-from sweeps.rails.solana_v1.serializers.answer import SolanaEconomicsSerializer
+from sweeps.rails.solana_v1.serializers.answer import OverfundedAccountSerializer, SolanaEconomicsSerializer
 from sweeps.serializers.worth import ReferenceSerializer, SignedAmountResponseField
 
 
@@ -82,12 +82,12 @@ class FoundTokenSerializer(serializers.Serializer[FoundTokenAccount]):
     )
 
 
-class EmptyAccountSerializer(serializers.Serializer[EmptyAccount]):
+class EmptyAccountSerializer(serializers.Serializer[Holding]):
     """A token account that holds nothing but its rent."""
 
-    tokenAccount = serializers.CharField(source="account")
-    mint = serializers.CharField()
-    lamports = AmountOutputField(help_text="The rent that closing it gives back.")
+    tokenAccount = serializers.CharField(source="key")
+    mint = serializers.CharField(source="token.mint")
+    lamports = AmountOutputField(source="rent_lamports", help_text="The rent that closing it gives back.")
 
 
 class AccountCoverageSerializer(serializers.Serializer[AccountPage]):
@@ -153,7 +153,9 @@ class DiscoveryTotalsSerializer(serializers.Serializer[SolanaDiscovery]):
     """The sums."""
 
     estimatedOutput = AmountOutputField(source="estimated_output", help_text="Of the tokens that can be swept.")
-    reclaimableLamports = AmountOutputField(source="empty.lamports", help_text="Of the listed empty accounts.")
+    reclaimableLamports = AmountOutputField(
+        source="reclaimable.lamports", help_text="Of the listed empty and overfunded accounts."
+    )
 
 
 class DiscoveryOutputSerializer(serializers.Serializer[Any]):
@@ -181,10 +183,21 @@ class DiscoverySerializer(serializers.Serializer[SolanaDiscovery]):
         source="page", help_text="What was looked at, in which order, and what was not."
     )
     emptyAccounts = EmptyAccountSerializer(
-        source="empty.listed", many=True, help_text="Those with most rent first, on the first page only."
+        source="reclaimable.listed_empty",
+        many=True,
+        help_text="Those with most rent first, on the first page only.",
     )
     emptyAccountsLeft = serializers.IntegerField(
-        source="empty.left", help_text="How many more empty accounts the wallet has."
+        source="reclaimable.empty_left", help_text="How many more empty accounts the wallet has."
+    )
+    overfundedAccounts = OverfundedAccountSerializer(
+        source="reclaimable.listed_overfunded",
+        many=True,
+        help_text="Those of the others that hold more than today's rent, which a build withdraws: those with most "
+        "first, on the first page only.",
+    )
+    overfundedAccountsLeft = serializers.IntegerField(
+        source="reclaimable.overfunded_left", help_text="How many more overfunded accounts the wallet has."
     )
     retryAfterSeconds = serializers.IntegerField(
         source="retry_after_seconds",

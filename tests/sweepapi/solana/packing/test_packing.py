@@ -41,7 +41,7 @@ def swap(accounts: Sequence[Pubkey], data: bytes = b"swap") -> Instruction:
 def leg(
     *instructions: Instruction,
     cleanup: Instruction | None = None,
-    closing: Instruction | None = None,
+    closing: Sequence[Instruction] = (),
     tables: Sequence[AddressLookupTableAccount] = (),
 ) -> SwapLeg:
     return SwapLeg(instructions, MINIMUM, cleanup, closing, tuple(tables))
@@ -73,7 +73,7 @@ def accounts_of(message: MessageV0) -> int:
 
 def test_a_transaction_starts_with_its_budget_and_guards_its_minimum_between_the_swaps_and_the_closings() -> None:
     sold, other, empty = keys(3)
-    legs = [leg(CREATE, swap([sold, WRAPPED]), closing=close(sold)), leg(swap([other]), closing=close(other))]
+    legs = [leg(CREATE, swap([sold, WRAPPED]), closing=[close(sold)]), leg(swap([other]), closing=[close(other)])]
 
     [packed] = pack(OUTPUT, legs, disposals=[Disposal([close(empty)])])
 
@@ -105,8 +105,8 @@ def test_sol_is_unwrapped_once_after_the_guard(*, named: list[bool], ends_in_sol
 def test_an_account_that_another_transaction_uses_is_not_closed() -> None:
     shared, closed = keys(2)
     legs = [
-        leg(swap([shared, *keys(19)]), closing=close(shared)),
-        leg(swap([closed, *keys(19)]), closing=close(closed)),
+        leg(swap([shared, *keys(19)]), closing=[close(shared)]),
+        leg(swap([closed, *keys(19)]), closing=[close(closed)]),
         leg(swap([shared, *keys(19)])),
     ]
 
@@ -120,7 +120,7 @@ def test_an_account_that_another_transaction_uses_is_not_closed() -> None:
 
 def test_an_account_that_only_its_own_transaction_uses_is_closed() -> None:
     [account] = keys(1)
-    legs = [leg(swap([account]), closing=close(account)), leg(swap([account], b"through it"))]
+    legs = [leg(swap([account]), closing=[close(account)]), leg(swap([account], b"through it"))]
 
     [packed] = pack(OUTPUT, legs, disposals=[])
 
@@ -181,7 +181,8 @@ def test_all_legs_that_do_not_fit_are_named() -> None:
 def test_lookup_tables_make_room_until_a_transaction_has_too_many_accounts() -> None:
     accounts = keys(100)
     table = AddressLookupTableAccount(Pubkey.new_unique(), accounts)
-    others = 7  # wallet, swap program, reference, mint and account of the output, and the programs of budget and guard
+    # Wallet, swap program, reference, fee account, mint and account of the output; the programs of budget and guard.
+    others = 8
 
     [packed] = pack(OUTPUT, [leg(swap(accounts[: MAX_ACCOUNTS - others]), tables=[table])], disposals=[])
 
@@ -232,7 +233,7 @@ def test_an_account_that_was_closed_is_created_again() -> None:
 
 
 def test_an_account_that_exists_is_not_created_unless_the_sweep_closes_it() -> None:
-    used, other = leg(CREATE, swap([WRAPPED], b"1")), leg(swap(keys(1)), closing=close(WRAPPED))
+    used, other = leg(CREATE, swap([WRAPPED], b"1")), leg(swap(keys(1)), closing=[close(WRAPPED)])
 
     [kept] = pack(OUTPUT, [used], disposals=[], existing=[WRAPPED])
     [closed] = pack(OUTPUT, [used, other], disposals=[], existing=[WRAPPED])

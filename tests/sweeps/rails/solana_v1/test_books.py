@@ -27,6 +27,8 @@ from tests.solana_user import DOLLAR, SolanaUser
 
 pytestmark = pytest.mark.django_db
 
+WITHOUT_FEE = 50  # units, of which the fee is less than one
+
 
 def compared(user: SolanaUser) -> Report:
     return books.compare(networks.current(), user.cluster.network, first=None, last=None)
@@ -40,9 +42,9 @@ def repaired(user: SolanaUser, **named: Partner) -> list[Adoption]:
     return list(books.repair(networks.current(), user.cluster.network, compared(user).blocks, named=named, by="ops"))
 
 
-def executed(user: SolanaUser, *, version: int = 0) -> Landed:
+def executed(user: SolanaUser, *, version: int = 0, amount: int = 5 * DOLLAR) -> Landed:
     """Build a sweep, and execute it in a final slot."""
-    (landed,) = user.send(user.build({user.hold(): 5 * DOLLAR}), version=version)
+    (landed,) = user.send(user.build({user.hold(): amount}, accepts_uneconomic=True), version=version)
     user.cluster.finalize()
     return landed
 
@@ -147,6 +149,23 @@ def test_a_repair_settles_what_is_known(user: SolanaUser) -> None:
     executed(user)
     assert repaired(user) == []
     assert Sweep.objects.get().status == "completed"
+
+
+def test_a_sweep_whose_fee_rounds_to_zero_is_compared_too(user: SolanaUser) -> None:
+    executed(user, amount=WITHOUT_FEE)
+    assert problems(user) == ["event_not_recorded"]
+    reconciliation.reconcile()
+    assert problems(user) == []
+    assert not JournalEntry.objects.exists()
+    Execution.objects.update(user_amount=WITHOUT_FEE + 1, gross_output=WITHOUT_FEE + 1)
+    assert problems(user) == ["other_amounts"]
+
+
+def test_what_paid_no_fee_and_is_not_known_is_not_a_difference(user: SolanaUser) -> None:
+    with lost_commits():
+        executed(user, amount=WITHOUT_FEE)
+    assert problems(user) == []
+    assert repaired(user) == []
 
 
 def test_an_execution_that_no_transaction_shows_is_a_difference(user: SolanaUser) -> None:

@@ -1,5 +1,6 @@
 """Exactly what a request names is burnt, and what would sell for something only if the request repeats its value."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -8,13 +9,14 @@ from solders.pubkey import Pubkey
 from spl.token.instructions import transfer
 from spl.token.models import TransferParams
 
+from dev.solana import extensions
 from dev.solana.swap_api.answers import instruction
 from sweepapi.errors import SwapUnavailable, TokensRefused
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022, WRAPPED_SOL
 from sweeps.protocol.request import BurnInput
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import looked_at
-from tests.solana_user import DOLLAR, SolanaUser
+from tests.solana_user import DOLLAR, SolanaUser, hold_withholding
 
 pytestmark = pytest.mark.django_db
 
@@ -136,13 +138,50 @@ def test_nothing_is_burnt_while_its_value_is_not_known(user: SolanaUser) -> None
 
 
 def test_a_burn_that_fails_in_a_simulation_is_refused_and_not_left_out(user: SolanaUser) -> None:
-    """A wallet that is an authority of the mint changes more than its balance by burning."""
     spam = hold_spam(user)
-    mint = user.cluster.bank.account(spam)
-    assert mint is not None
-    changed = type(mint)(mint.lamports, mint.data[:4] + bytes(user.key) + mint.data[36:], mint.owner)
-    user.cluster.bank.set_account(spam, changed)
-    assert refused(user, burn(spam)) == [("burn[0].mint", "simulation_failed")]
+    faucet = user.cluster.faucet
+    asked: list[dict[str, Any]] = []
+
+    def freeze(_query: Mapping[str, str], body: dict[str, Any]) -> dict[str, Any]:
+        if not asked:
+            faucet.freeze(faucet.associated_account(user.key, spam), spam)
+        asked.append(body)
+        return body
+
+    user.market.api.alter = freeze  # while its value is asked for, so after its account was read
+    other = hold_spam(user)
+    assert refused(user, burn(other), burn(spam)) == [("burn[1].mint", "simulation_failed")]
+
+
+def test_tokens_that_can_not_be_sold_are_named_with_those_that_can_not_be_burnt(user: SolanaUser) -> None:
+    spam, sold, unknown = hold_spam(user), user.hold(), hold_spam(user)
+    with pytest.raises(TokensRefused) as caught:
+        user.build({sold: DOLLAR, unknown: HELD}, burns=[burn(spam), burn(Pubkey.new_unique())])
+    assert [(one.field, one.code) for one in caught.value.details] == [
+        ("tokens[1].mint", "no_route"),
+        ("burn[1].mint", "not_a_token"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "mint",
+    [{}, {"program": TOKEN_2022, "extensions": [extensions.transfer_fee(100)]}],
+    ids=["SPL Token", "Token-2022"],
+)
+def test_the_issuer_of_a_token_burns_it(user: SolanaUser, mint: dict[str, Any]) -> None:
+    own = hold_spam(user, **mint)
+    account = user.cluster.bank.account(own)
+    assert account is not None
+    issued = type(account)(account.lamports, account.data[:4] + bytes(user.key) + account.data[36:], account.owner)
+    user.cluster.bank.set_account(own, issued)
+    user.send(user.build({}, burns=[burn(own)]))
+    assert not user.has_account(own)
+
+
+def test_an_account_that_withholds_transfer_fees_is_closed_when_it_is_burnt_empty(user: SolanaUser) -> None:
+    spam = hold_withholding(user)
+    user.send(user.build({}, burns=[burn(spam, user.balance(spam), accepted_value=10**12)]))
+    assert not user.has_account(spam)
 
 
 @pytest.mark.parametrize("taken", ["sold", "output", "twice"])

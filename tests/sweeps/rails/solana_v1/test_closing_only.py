@@ -6,23 +6,20 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 from solders.pubkey import Pubkey
-from spl.token import instructions as token
-from spl.token import models
 
-from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from indexer import books, reconciliation
 from ledger.models import JournalEntry
 from partners.models import Partner
 from sweepapi import networks
 from sweepapi.errors import InvalidRequest
-from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
+from sweepapi.solana.encoding.addresses import WRAPPED_SOL
 from sweeps.models import Sweep
 from tests.solana_cluster import SolanaCluster
 from tests.solana_discovery import look
 from tests.solana_swap_api import SwapMarket
 from tests.solana_sweeps import looked_at
-from tests.solana_user import DOLLAR, SolanaUser
+from tests.solana_user import DOLLAR, SolanaUser, hold_withholding
 
 pytestmark = pytest.mark.django_db
 
@@ -106,22 +103,8 @@ def test_what_does_not_fit_beside_the_swaps_has_transactions_of_its_own(user: So
 
 
 def test_an_account_that_withholds_transfer_fees_is_closed_once_they_are_harvested(user: SolanaUser) -> None:
-    faucet = user.cluster.faucet
-    mint = user.market.create_token(program=TOKEN_2022, extensions=[extensions.transfer_fee(100)])
-    payer = user.cluster.create_wallet()
-    paid = token.transfer_checked(
-        models.TransferCheckedParams(
-            program_id=TOKEN_2022,
-            source=faucet.give_tokens(payer.pubkey(), mint, 200 * DOLLAR),
-            mint=mint,
-            dest=faucet.create_account(user.key, mint),
-            owner=payer.pubkey(),
-            amount=200 * DOLLAR,
-            decimals=6,
-        )
-    )
-    faucet.run([paid], payer)
-    user.send(user.build({mint: user.balance(mint)}))
+    mint = hold_withholding(user)
+    user.send(user.build({mint: user.balance(mint)}, close_empty_accounts=False))
     promised = int(look(user)["totals"]["reclaimableLamports"])
     before = user.lamports
 
@@ -131,6 +114,16 @@ def test_an_account_that_withholds_transfer_fees_is_closed_once_they_are_harvest
     assert promised == int(built["reclaimedLamports"]) > 0
     assert user.lamports - before == promised - int(built["networkFeeLamports"])
     assert not user.has_account(mint)
+
+
+def test_an_account_that_withholds_transfer_fees_is_closed_when_it_is_sold_out(user: SolanaUser) -> None:
+    mint = hold_withholding(user)
+    built = user.build({mint: user.balance(mint)})
+    before = user.lamports
+    user.send(built)
+    paid = int(built["networkFeeLamports"]) + int(built["rentLamports"])
+    assert user.lamports - before == int(built["reclaimedLamports"]) - paid
+    assert (user.has_account(mint), looked_at().status) == (False, "completed")
 
 
 def test_a_wallet_that_can_pay_nothing_but_the_fee_gets_its_rent_back(swap_api: SwapMarket, partner: Partner) -> None:

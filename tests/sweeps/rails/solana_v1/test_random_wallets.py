@@ -66,21 +66,27 @@ def test_it_gets_back_what_was_promised_and_ends_with_what_was_answered(user: So
     wallet = RandomWallet(user, Random(seed))  # noqa: S311 - the same wallets each time
     wallet.fill()
     promised = look(user, output_asset=wallet.choices["output_asset"])
-    empty = {account["tokenAccount"] for account in promised["emptyAccounts"]}
+    empty, overfunded = amounts(promised["emptyAccounts"]), amounts(promised["overfundedAccounts"])
     usdc = user.cluster.usdc
     before = user.lamports, user.balance(usdc), {mint: user.balance(mint) for mint in wallet.sold}
 
     built = user.build(wallet.sold, **wallet.choices)
     user.send(built)
 
-    closed = {account["tokenAccount"]: int(account["lamports"]) for account in built["closedAccounts"]}
-    assert empty <= closed.keys()
-    assert sum(closed[key] for key in empty) == int(promised["totals"]["reclaimableLamports"])
+    closed, withdrawn = amounts(built["closedAccounts"]), amounts(built["overfundedAccounts"])
+    assert sum([*empty.values(), *overfunded.values()]) == int(promised["totals"]["reclaimableLamports"])
+    assert empty.items() <= closed.items()
+    assert {key: lamports for key, lamports in overfunded.items() if key not in closed} == withdrawn
     assert {mint: before[2][mint] - user.balance(mint) for mint in wallet.sold} == wallet.sold
     received = int(built["estimatedOutput"]["user"])
     ends_in_sol = wallet.choices["output_asset"] != str(usdc)
     assert user.balance(usdc) - before[1] == (0 if ends_in_sol else received)
     assert user.lamports - before[0] == gained(built) + (received if ends_in_sol else 0)
+
+
+def amounts(accounts: list[dict[str, str]]) -> dict[str, int]:
+    """Return the lamports of each account."""
+    return {account["tokenAccount"]: int(account["lamports"]) for account in accounts}
 
 
 def gained(built: dict[str, Any]) -> int:

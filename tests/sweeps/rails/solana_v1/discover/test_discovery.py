@@ -149,14 +149,15 @@ def test_a_token_that_keeps_a_part_of_transfers_is_taxed(user: SolanaUser) -> No
 def test_what_does_not_pay_its_transaction_is_uneconomic_unless_the_rent_of_its_account_does(
     user: SolanaUser, cluster: SolanaCluster
 ) -> None:
-    """Token-2022 does not close an account that withholds transfer fees."""
+    """Only its close authority closes an account."""
     dust, enough, closed = (user.hold(held, program=TOKEN_2022) for held in (750, 760, 750))
     for mint in (dust, enough):
         account = cluster.faucet.associated_account(user.key, mint)
         found = cluster.bank.account(account)
         assert found is not None
-        withheld = b"\x02\0\x08\0" + (1).to_bytes(8, "little")
-        cluster.bank.set_account(account, Account(found.lamports, found.data[:165] + b"\x02" + withheld, found.owner))
+        authority = b"\x01\0\0\0" + bytes(Pubkey.new_unique())
+        data = found.data[:129] + authority + found.data[165:]
+        cluster.bank.set_account(account, Account(found.lamports, data, found.owner))
 
     answer = look(user, output_asset=str(WRAPPED_SOL))
 
