@@ -193,6 +193,20 @@ def test_a_leg_that_does_more_than_it_should_is_named_or_left_out(user: SolanaUs
     assert skipped(user.build({bad: DOLLAR, good: 5 * DOLLAR}, leaves_out=True)) == [(str(bad), "unusable_quote")]
 
 
+def test_a_token_that_is_frozen_while_it_is_quoted_is_named_and_not_blamed_on_another(user: SolanaUser) -> None:
+    sold, other = user.hold(), user.hold()
+    faucet = user.cluster.faucet
+
+    def freeze(body: Body) -> Body:
+        faucet.freeze(faucet.associated_account(user.key, sold), sold)
+        return body
+
+    alter_one(user, sold, freeze)
+    with pytest.raises(TokensRefused) as refused:
+        user.build({other: 5 * DOLLAR, sold: 5 * DOLLAR})
+    assert named(refused.value) == [("tokens[1].mint", "simulation_failed")]
+
+
 def test_a_simulation_that_fails_is_refused_with_all_other_problems(user: SolanaUser) -> None:
     good, bad, unknown = user.hold(), user.hold(), user.hold()
     del user.market.prices[unknown]

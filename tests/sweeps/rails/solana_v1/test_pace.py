@@ -61,6 +61,15 @@ def test_a_build_beyond_the_limit_sells_a_part_and_says_when_the_rest_can_be_sol
     assert "build it in 60 seconds" in planned.left_out[0].message
 
 
+def test_a_build_waits_for_the_end_of_a_short_burst_of_refusals(user: SolanaUser) -> None:
+    sold = {user.hold(): 5 * DOLLAR for _ in range(6)}
+    user.market.api.admit = PlanLimit(requests=3, seconds=1)
+
+    planned = user.plan(sold, leaves_out=True)
+
+    assert (len(planned.tokens), planned.left_out) == (len(sold), [])
+
+
 def test_a_build_beyond_the_limit_is_refused_until_the_swap_api_takes_more(user: SolanaUser) -> None:
     user.market.api.admit = PlanLimit(requests=0, seconds=40)
     with pytest.raises(SwapUnavailable) as refused:

@@ -11,6 +11,7 @@ from solders.system_program import ID as SYSTEM
 from dev.solana import extensions
 from dev.solana.swap_api.server import Response
 from partners.models import Partner
+from sweepapi.errors import TokensRefused
 from sweepapi.rpc import ProviderPool
 from sweepapi.solana.encoding.addresses import TOKEN, TOKEN_2022
 from sweeps.rails.solana_v1.discover.selling import MAX_TRIED
@@ -189,6 +190,8 @@ def test_an_account_that_requires_memos_of_those_who_pay_into_it_is_sold_from(
     extend(cluster, at, MEMO_TRANSFER, b"\x01", account_type=2)
 
     assert reasons(look(user)) == {str(mint): (True, None)}
+    user.send(user.build({mint: 5 * DOLLAR}))
+    assert not user.has_account(mint)
 
 
 def test_a_confidential_balance_is_neither_sold_nor_is_its_rent_promised(
@@ -203,3 +206,21 @@ def test_a_confidential_balance_is_neither_sold_nor_is_its_rent_promised(
 
     assert [shown[str(mint)]["routable"] for mint in (plain, confidential)] == [True, True]
     assert int(shown[str(plain)]["gasShare"]) < 0 < int(shown[str(confidential)]["gasShare"])
+    built = user.build({plain: 5 * DOLLAR, confidential: 5 * DOLLAR})
+    assert [one["mint"] for one in built["closedAccounts"]] == [str(plain)]
+    user.send(built)
+    assert (user.balance(confidential), user.has_account(confidential)) == (0, True)
+
+
+def test_a_token_that_is_frozen_after_the_discovery_is_named_by_the_build(
+    user: SolanaUser, cluster: SolanaCluster
+) -> None:
+    frozen, good = user.hold(), user.hold()
+    assert {reason for _, reason in reasons(look(user)).values()} == {None}
+    cluster.faucet.freeze(cluster.faucet.associated_account(user.key, frozen), frozen)
+    with pytest.raises(TokensRefused) as refused:
+        user.build({good: 5 * DOLLAR, frozen: 5 * DOLLAR})
+    assert [(one.field, one.code) for one in refused.value.details] == [("tokens[1].mint", "frozen")]
+    assert [one["reason"] for one in user.build({good: DOLLAR, frozen: DOLLAR}, leaves_out=True)["skippedTokens"]] == [
+        "frozen"
+    ]
