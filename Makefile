@@ -19,6 +19,7 @@ SURFPOOL_READY := dev/surfpool/node_modules/.ready
 CLIENTS_READY := tests/solana_clients/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
+OPENAPI_PYTHON_READY := .venv-openapi/.ready
 CONTRACTS_READY := contracts/out/.ready
 FEE_SPLITS := var/vectors/fee_splits.bin
 # What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
@@ -62,7 +63,7 @@ dev: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run web, the loop, Celery, beat and
 # Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
 # longest start first; each prints its output when it is done.
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check openapi
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -142,13 +143,21 @@ coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## measure the coverage of the contra
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
-openapi: $(OPENAPI_READY) ## lint the OpenAPI document and compile a TypeScript client of it, with tools that partners use
-	mkdir -p var
-	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi.json
+# `calls` are a partner's, by the clients of four generators; mypy looks at them alone, since the generated code is not ours.
+openapi: $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, and compile calls by the clients that partners generate of it
+	rm -rf var/openapi && mkdir -p var/openapi
+	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi/openapi.json
 	cd docs/openapi-tools && export PATH="$(NODE_BIN):$$PATH" REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
-		npx redocly lint ../../var/openapi.json && \
-		npx openapi-typescript ../../var/openapi.json --output ../../var/openapi.d.ts && \
-		npx tsc
+		npx redocly lint ../../var/openapi/openapi.json && \
+		npx openapi-typescript ../../var/openapi/openapi.json --output ../../var/openapi/openapi-typescript.ts && \
+		npx openapi-ts --input ../../var/openapi/openapi.json --output ../../var/openapi/hey-api --client @hey-api/client-fetch --no-log-file && \
+		npx orval --config orval.config.mjs && \
+		for compiler in typescript typescript-7; do for project in tsconfig.json tsconfig.exact.json; do \
+			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done
+	cd var/openapi && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" ../../.venv-openapi/bin/openapi-python-client generate \
+		--path openapi.json --meta none --output-path sweep_partner_api --fail-on-warning
+	MYPYPATH=var/openapi .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/openapi/mypy \
+		docs/openapi-tools/calls/openapi_python_client.py
 
 # `python -m lab.chaos --help` lists the choices.
 chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)
@@ -200,7 +209,7 @@ token-list: $(NODE_READY) ## copy Uniswap's token list from its locked package, 
 
 lock: ## update the locked Python dependencies, with hashes and without index URLs
 	$(PYTHON) -m venv var/uv && var/uv/bin/pip install --quiet --disable-pip-version-check uv
-	for name in base dev node slither audit; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	for name in base dev node slither audit openapi; do var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		requirements/$$name.in -o requirements/$$name.txt; done
 	var/uv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-deps \
@@ -224,6 +233,11 @@ $(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
 $(SLITHER_READY): requirements/slither.txt
 	$(PYTHON) -m venv .venv-slither
 	.venv-slither/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/slither.txt
+	touch $@
+
+$(OPENAPI_PYTHON_READY): requirements/openapi.txt
+	$(PYTHON) -m venv .venv-openapi
+	.venv-openapi/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/openapi.txt
 	touch $@
 
 $(AUDIT_READY): requirements/audit.txt

@@ -1,4 +1,4 @@
-"""Finds a Node.js that can build the contracts, or installs the PyPI build of it into this virtual environment.
+"""Finds a Node.js that builds contracts and clients, or installs the PyPI build of it into this virtual environment.
 
 ``python -m dev.node`` prints the folder of `node` and `npm`; the Makefile puts it on the PATH.
 """
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-MIN_MAJOR = 20
+MIN_MAJOR = 24
 LOCKED = Path(__file__).parents[1] / "requirements" / "node.txt"
 
 

@@ -195,6 +195,8 @@ class RecordPostingSerializer(serializers.Serializer[Any]):
     amount = AmountOutputField()
 
 
+# A type named `Record` would hide TypeScript's own in generated clients.
+@extend_schema_serializer(component_name="EntryRecord")
 class RecordSerializer(serializers.Serializer[Any]):
     """An entry as it is a leaf of your tree: nothing in it can change."""
 

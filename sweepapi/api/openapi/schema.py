@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_serializer
 from rest_framework import serializers
 
 from sweepapi import errors
@@ -33,6 +33,8 @@ class FieldErrorSerializer(serializers.Serializer[errors.FieldError]):
     )
 
 
+# A client generated with a type named `Error` would hide that of its language.
+@extend_schema_serializer(component_name="ApiError")
 class ErrorSerializer(serializers.Serializer[errors.SweepApiError]):
     """Why a request failed."""
 
@@ -218,7 +220,7 @@ def _may_say_when_to_retry(status: str, response: dict[str, Any]) -> bool:
 
 def _failure_schema() -> dict[str, Any]:
     """Return the schema of the envelope of a failure, to which RFC 9457 adds members."""
-    schema = _envelope(ok=False, error={"$ref": "#/components/schemas/Error"})
+    schema = _envelope(ok=False, error={"$ref": "#/components/schemas/ApiError"})
     of_problems = {
         "type": {"type": "string", "description": "The docUrl."},
         "title": {"type": "string", "description": "What the code means; for people."},

@@ -24,7 +24,7 @@ def surface(document: dict[str, Any]) -> dict[str, Any]:
             name: _plain(message["post"]["requestBody"]["content"]["application/json"]["schema"])
             for name, message in document["webhooks"].items()
         },
-        "types": {name: _plain(schema) for name, schema in schemas.items() if name not in ("Failure", "Error")},
+        "types": {name: _plain(schema) for name, schema in schemas.items() if name not in ("Failure", "ApiError")},
     }
 
 

@@ -37,12 +37,13 @@ _CHAIN_ID = re.compile(r"0x[1-9a-fA-F][0-9a-fA-F]{0,15}")
 MAX_CURSOR_CHARACTERS = (MAX_LOOKED_AT * 20 + 4_096) * 4 // 3
 MAX_ASSETS = 500  # with their metadata: to read more takes longer than a body that may be refused is worth
 _ERC20 = ("erc20", "ERC20")
+_ERC20_TYPE = {"type": "string", "pattern": f"^({'|'.join(_ERC20)})$"}  # generators take case-twins of an enum for one
 _ADDRESS = {"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}
 _ASSET = {
     "type": "object",
     "anyOf": [
-        {"properties": {"type": {"enum": _ERC20}, "address": _ADDRESS}, "required": ["type", "address"]},
-        {"not": {"properties": {"type": {"enum": _ERC20}}, "required": ["type"]}},
+        {"properties": {"type": _ERC20_TYPE, "address": _ADDRESS}, "required": ["type", "address"]},
+        {"not": {"properties": {"type": _ERC20_TYPE}, "required": ["type"]}},
     ],
     "additionalProperties": True,
 }

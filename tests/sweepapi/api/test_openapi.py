@@ -282,7 +282,7 @@ def value_at(node: Any, pointer: list[str]) -> Any:
 
 
 def test_codes_are_an_open_set(document: dict[str, Any]) -> None:
-    code = document["components"]["schemas"]["Error"]["properties"]["code"]
+    code = document["components"]["schemas"]["ApiError"]["properties"]["code"]
     assert "enum" not in code
     assert "sweep_already_confirmed" in code["examples"]
 

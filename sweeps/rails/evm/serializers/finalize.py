@@ -42,12 +42,19 @@ _WORD = {"type": "string", "pattern": "^(0[xX])?[0-9a-fA-F]{1,64}$"}
 # Which of the two points a signature means, as wallets and libraries write it.
 _EVEN_PARITIES, _ODD_PARITIES = [0, "0", "0x0", "0x00"], [1, "1", "0x1", "0x01"]
 _EVEN_VS, _ODD_VS = [*_EVEN_PARITIES, 27, "27", "0x1b"], [*_ODD_PARITIES, 28, "28", "0x1c"]
+_JSON_TYPES = {"integer": int, "string": str}
 _VALUES = {"v": (_EVEN_VS, _ODD_VS), "yParity": (_EVEN_PARITIES, _ODD_PARITIES)}
+
+
+def _one_of(values: list[Any]) -> dict[str, Any]:
+    """Return the schema of these integers and texts, apart, because generators take no enum of both."""
+    by_type = {name: [value for value in values if isinstance(value, kind)] for name, kind in _JSON_TYPES.items()}
+    return {"anyOf": [{"type": name, "enum": found} for name, found in by_type.items()]}
 
 
 def _object(**parity: list[Any]) -> dict[str, Any]:
     """Return the schema of a signature as an object that says by these members which of the two points it means."""
-    members = {"r": _WORD, "s": _WORD, **{name: {"enum": values} for name, values in parity.items()}}
+    members = {"r": _WORD, "s": _WORD, **{name: _one_of(values) for name, values in parity.items()}}
     return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
 
 

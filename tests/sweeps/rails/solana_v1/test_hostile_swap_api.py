@@ -43,6 +43,7 @@ class Scene:
         self.usdc = market.cluster.usdc
         self.faucet.give_tokens(self.wallet, self.usdc, 1)
         self.thiefs = self.faucet.create_account(ATTACKER, self.kept)
+        self.thiefs_usdc = self.faucet.create_other_account(ATTACKER, self.usdc)
 
     def account(self, mint: Pubkey) -> Pubkey:
         return self.faucet.associated_account(self.wallet, mint)
@@ -113,8 +114,7 @@ def without_fee(_scene: Scene, body: Body) -> None:
 
 def redirected(scene: Scene, body: Body) -> None:
     """Pay the output into an account of the attacker."""
-    stolen = scene.faucet.create_account(ATTACKER, scene.usdc)
-    body["otherInstructions"][0]["accounts"][2]["pubkey"] = str(stolen)
+    body["otherInstructions"][0]["accounts"][2]["pubkey"] = str(scene.thiefs_usdc)
 
 
 def lamports(payer: Pubkey) -> Instruction:
