@@ -1,10 +1,19 @@
-# One image for web, the loop, Celery and beat: dependencies are built in one stage and copied into another without compilers.
+# One image for web, the loop, Celery and beat: dependencies and documentation are built in stages of their own, and copied into one
+# without compilers.
 # To pin the base image to its bytes: docker buildx imagetools inspect python:3.11.16-slim-trixie, and append the digest.
 FROM python:3.11.16-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --require-hashes -r /tmp/base.txt
+
+# The documentation for partners; of this stage only the files stay.
+FROM node:24.19.0-trixie-slim AS docs
+WORKDIR /docs/site
+COPY docs/site/package.json docs/site/package-lock.json docs/site/.npmrc ./
+RUN npm ci
+COPY docs/site ./
+RUN npx astro build --silent --outDir /built
 
 FROM python:3.11.16-slim-trixie
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.settings
@@ -20,6 +29,7 @@ COPY sweeps sweeps
 COPY indexer indexer
 # Who may do what on the contracts, which the service compares chains with.
 COPY contracts/roles.json contracts/roles.json
+COPY --from=docs /built var/docs
 # Static files are part of the image.
 RUN python manage.py collectstatic --noinput
 USER sweepapi

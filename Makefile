@@ -17,6 +17,7 @@ OPENAPI_READY := docs/openapi-tools/node_modules/.ready
 TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
 SURFPOOL_READY := dev/surfpool/node_modules/.ready
 CLIENTS_READY := tests/solana_clients/node_modules/.ready
+SITE_READY := docs/site/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 OPENAPI_PYTHON_READY := .venv-openapi/.ready
@@ -46,7 +47,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
+	invariants coverage openapi docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -82,7 +83,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
@@ -158,6 +159,11 @@ openapi: $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, 
 		--path openapi.json --meta none --output-path sweep_partner_api --fail-on-warning
 	MYPYPATH=var/openapi .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/openapi/mypy \
 		docs/openapi-tools/calls/openapi_python_client.py
+
+# WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
+# of the last build.
+docs: $(SITE_READY) ## build the documentation for partners into var/docs, which the service serves below /docs/
+	cd docs/site && PATH="$(NODE_BIN):$$PATH" ASTRO_TELEMETRY_DISABLED=1 npx astro build --silent --force
 
 # `python -m lab.chaos --help` lists the choices.
 chaos: $(CONTRACTS_READY) ## sweep while engines, providers and processes fail; compare the books with the chain (20 minutes)

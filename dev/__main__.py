@@ -54,9 +54,11 @@ def up() -> int:
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)
-        local.write_description({**running.describe(), "solana": cluster.describe()})
+        wallet_url = service.start_wallet(supervisor, local, running, {"solana": cluster.describe()})
+        local.write_snippet_variables(base_url=running.base_url, api_key=running.api_keys[0], wallet_url=wallet_url)
         say(_welcome(local, cluster, running))
         with suppress(Interrupted):
+            _build_documentation(supervisor, local)
             supervisor.watch()
         say("stopping")
     return 0
@@ -76,17 +78,26 @@ def demo() -> int:
         return supervisor.run(Program(name="demo", argv=argv))
 
 
+def _build_documentation(supervisor: Supervisor, local: world.World) -> None:
+    """Build the documentation with this world's variables; without it, the service goes on."""
+    log = supervisor.folder / "docs.log"
+    argv, env = ["make", "--no-print-directory", "docs"], {"WORLD_ENV": str(local.snippets_file)}
+    if supervisor.run(Program(name="docs", argv=argv, env=env, log=log)):
+        say(f"the documentation could not be built, see {log}")
+
+
 def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.Service) -> str:
     return f"""
   API        {running.base_url}/v2/status
   Rolled back {running.fallback_url}/v2/status (builds on V4)
-  Reference  {running.base_url}/docs/
+  Documents  {running.base_url}/docs/ (in half a minute)
   Admin      {running.base_url}/admin/  ({service.ADMIN}, {running.admin_password})
   API keys   {running.api_keys[0]}
              {running.api_keys[1]}
   Chain      {local.rpc_url}
   Solana     {cluster.rpc_url}, {cluster.ws_url} (swap API {cluster.swap_api_url})
   Users, tokens, contracts and private keys: {local.world_file}
+  Variables of the quickstarts: . {local.snippets_file}
   Logs: {local.folder}/*.log
 
 Press Ctrl-C to stop."""

@@ -34,6 +34,11 @@ class World:
         return self.folder / "world.json"
 
     @property
+    def snippets_file(self) -> Path:
+        """The variables of the documentation's snippets, for a shell."""
+        return self.folder / "world.env"
+
+    @property
     def chains_file(self) -> Path:
         """The chain's public facts, as the service reads them."""
         return self.folder / CHAINS_FILE
@@ -65,6 +70,13 @@ class World:
         self.world_file.touch(mode=0o600)
         self.world_file.write_text(json.dumps({**self.describe(), **extra}, indent=2) + "\n")
 
+    def write_snippet_variables(self, *, base_url: str, api_key: str, wallet_url: str) -> None:
+        """Write world.env for the documentation's snippets; only its owner may read it."""
+        self.snippets_file.touch(mode=0o600)
+        self.snippets_file.write_text(
+            snippet_variables(self.describe(), base_url=base_url, api_key=api_key, wallet_url=wallet_url)
+        )
+
     def describe(self) -> dict[str, Any]:
         """Return the fields of world.json that do not depend on the service."""
         decimals = {token.symbol: token.decimals for token in TOKENS} | {"WETH": WRAPPED_DECIMALS}
@@ -83,6 +95,22 @@ class World:
                 for name, key in (("owner", self.keys.owner), ("guardian", self.keys.guardian), ("ops", self.keys.ops))
             },
         }
+
+
+def snippet_variables(described: dict[str, Any], *, base_url: str, api_key: str, wallet_url: str) -> str:
+    """Return the variables that the documentation's snippets use, for a shell; ``described`` is a world.json."""
+    user, tokens = described["users"][0], described["tokens"]
+    variables = {
+        "BASE_URL": base_url,
+        "API_KEY": api_key,
+        "CHAIN": described["chain"],
+        "RPC_URL": described["rpcUrl"],
+        "WALLET_URL": wallet_url,
+        "WALLET": user["address"],
+        "WALLET_KEY": user["privateKey"],
+        "OUTPUT_TOKEN": tokens["WETH"]["address"],
+    }
+    return "".join(f"export {name}={value}\n" for name, value in variables.items())
 
 
 def start(supervisor: Supervisor, *, safe_depth_blocks: int = anvil.SAFE_DEPTH_BLOCKS) -> World:

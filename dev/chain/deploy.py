@@ -54,10 +54,12 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
         market.open_pools(sender, contracts, tokens)
         sandbox_tokens = deploy_sandbox_tokens(sender, contracts)
         rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
-        _fund_users(rpc, sender, contracts["weth"], tokens, [address_of(key) for key in keys.users])
+        users = [address_of(key) for key in keys.users]
+        wallets = {"delegate": sender.create("BatchAccount"), "contractWallet": sender.create("OwnedWallet", users[0])}
+        _fund_users(rpc, sender, contracts["weth"], tokens, [*users, wallets["contractWallet"]])
     tokens |= {"WETH": contracts["weth"]}
     chains_file.write_text(chain_facts(keys, {**contracts, **tokens}, sandbox_tokens))
-    contracts |= deploy_batch_contracts(rpc, keys, chains_file)
+    contracts |= deploy_batch_contracts(rpc, keys, chains_file) | wallets
     rpc.call("anvil_mine", hex(FINAL_DEPTH_BLOCKS))  # finalizes the deployment
     _require_code(rpc, [*contracts.values(), *tokens.values()])
     return Deployment(contracts, tokens)

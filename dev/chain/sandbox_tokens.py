@@ -7,7 +7,7 @@ from dev.chain.sender import Sender
 
 DECIMALS = 18
 COIN = 10**DECIMALS
-# By the names in the chains file, which docs/sandbox.md explains.
+# By the names in the chains file, which the guide to the sandbox explains.
 SYMBOLS = {
     "script": "SCRIPT",
     "no_route": "NOROUTE",

@@ -2,8 +2,7 @@
 
 from eth_utils.crypto import keccak
 
-from dev.chain.bad_tokens import OWNER, fill_wallet
-from dev.chain.deploy import deploying
+from dev.chain.bad_tokens import fill_wallet
 from dev.demo.context import SLIPPAGE_BPS, Context, StepResult
 from dev.demo.reconciliation import reconcile
 from dev.partner_client import Wallet
@@ -39,8 +38,7 @@ def first_timer(context: Context, result: StepResult) -> None:
     calls = built["executions"][0]
     shown = (calls["kind"], calls["prompts"], calls["transactions"])
     result.check(shown == ("calls", 1, 1), "the wallet can approve and sweep in one batch, with one prompt")
-    with deploying(context.rpc, OWNER) as sender:
-        delegate = sender.create("BatchAccount")
+    delegate = context.contracts["delegate"]
     tx_hash = wallet.send_calls(calls["calls"], delegate=delegate, gas=int(calls["gasLimit"]))
     receipt = context.receipt(tx_hash)
     result.check(receipt["status"] == "0x1", "one transaction made the account a delegated one, approved and swept")

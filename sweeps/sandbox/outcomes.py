@@ -1,4 +1,4 @@
-"""The documented tokens and amounts, and what each of them forces; docs/sandbox.md shows both to partners.
+"""The documented tokens and amounts, and what each of them forces; the guide to the sandbox shows both to partners.
 
 A token is a contract whose code has the outcome. An amount is of the token ``script``: its last three digits say what
 the sandbox does with the transaction that sweeps it.

@@ -113,7 +113,7 @@ class SandboxViewSet(ViewSet):
 
 
 class SandboxRpcViewSet(ViewSet):
-    """The RPC proxy; it speaks JSON-RPC instead of the API's envelope, so docs/sandbox.md describes it."""
+    """The RPC proxy; it speaks JSON-RPC instead of the API's envelope, so the guide to the sandbox describes it."""
 
     scopes = {"call": "build"}
     policies = {"call": BUILD}

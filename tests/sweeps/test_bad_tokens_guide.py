@@ -1,4 +1,4 @@
-"""docs/bad-tokens.md: its answers are those that the service gives about such a wallet, abridged."""
+"""The guide to wallets with bad tokens: its answers are those that the service gives about such a wallet, abridged."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.partner_app import PartnerApp
 
 pytestmark = pytest.mark.django_db
 
-GUIDE = Path(__file__).parents[2] / "docs" / "bad-tokens.md"
+GUIDE = Path(__file__).parents[2] / "docs/site/src/content/docs/guides/bad-tokens.md"
 WALLET: str = Account.from_key(keccak(b"first-timer")).address
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 NUMBER = re.compile(r"-?[0-9]+")

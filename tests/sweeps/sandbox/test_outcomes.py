@@ -1,4 +1,4 @@
-"""Every outcome that docs/sandbox.md lists, through the API alone: from the build to the last status."""
+"""Every outcome that the guide to the sandbox lists, through the API alone: from the build to the last status."""
 
 from pathlib import Path
 from typing import Any
@@ -210,7 +210,7 @@ def test_a_final_block_is_never_replaced(tester: SandboxUser) -> None:
 
 
 def test_the_page_lists_every_token_and_amount_as_the_service_does(tester: SandboxUser) -> None:
-    page = Path(settings.BASE_DIR, "docs", "sandbox.md").read_text(encoding="utf-8")
+    page = Path(settings.BASE_DIR, "docs/site/src/content/docs/guides/sandbox.md").read_text(encoding="utf-8")
     (chain,) = tester.app.api.get("/v2/sandbox").json()["data"]["chains"]
     assert {token["name"] for token in chain["tokens"]} == set(TOKENS)
     for token in chain["tokens"]:

@@ -11,7 +11,7 @@ from django.utils.html import escape
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.field_codes import FIELD_CODES
 
-PATHS = ("/docs/", "/docs/errors")
+PATHS = ("/docs/reference/", "/docs/errors")
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ class Assets(HTMLParser):
             self.inline_scripts += tag == "script" and "src" not in named
 
 
-@pytest.mark.parametrize(("path", "count"), [("/docs/", 5), ("/docs/errors", 2)])
+@pytest.mark.parametrize(("path", "count"), [("/docs/reference/", 5), ("/docs/errors", 2)])
 def test_the_page_loads_its_own_files_only_and_they_exist(anonymous: Client, path: str, count: int) -> None:
     assets = Assets()
     assets.feed(anonymous.get(path).content.decode())

@@ -1,0 +1,32 @@
+// The documentation for partners as static files, which the service serves below /docs/.
+import starlight from "@astrojs/starlight";
+import { defineConfig } from "astro/config";
+import { serving } from "./src/integrations/serving.mjs";
+import { world } from "./src/integrations/world.mjs";
+
+export default defineConfig({
+  base: "/docs",
+  trailingSlash: "always",
+  outDir: "../../var/docs",
+  integrations: [
+    starlight({
+      title: "SweepAPI",
+      description: "Turn many small tokens of a wallet into one, in one transaction.",
+      disable404Route: true,
+      expressiveCode: { plugins: [world], defaultProps: { wrap: true } },
+      sidebar: [
+        { label: "Overview", link: "/" },
+        { label: "Quickstarts", items: ["quickstarts/typescript", "quickstarts/python", "quickstarts/curl"] },
+        { label: "Guides", items: ["guides/sandbox", "guides/bad-tokens"] },
+        {
+          label: "Reference",
+          items: [
+            { label: "Operations", link: "/reference/" },
+            { label: "Errors", link: "/errors" },
+          ],
+        },
+      ],
+    }),
+    serving,
+  ],
+});

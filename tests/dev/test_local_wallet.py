@@ -1,0 +1,64 @@
+"""The wallet stand-in answers as wallets do, also what it refuses."""
+
+from typing import Any
+
+import pytest
+
+from dev import local_wallet
+from dev.local_wallet import LocalWallet, RefusedError
+from sweepapi.evm.tokens.erc20 import BALANCE_OF
+from tests.local_chain import LocalChain
+
+HASH = "0x" + "ab" * 32
+
+
+@pytest.fixture
+def wallet(chain: LocalChain) -> LocalWallet:
+    return local_wallet.of_world(chain.world)
+
+
+def refusal(wallet: LocalWallet, method: str, *params: Any) -> int:
+    with pytest.raises(RefusedError) as refused:
+        wallet.answer(method, params)
+    return refused.value.code
+
+
+def batch(chain: LocalChain, **changed: Any) -> dict[str, Any]:
+    user = chain.users[0].address
+    call = {"to": chain.token("WETH").address, "data": f"0x{BALANCE_OF.encode(user).hex()}", "value": "0x0"}
+    return {"version": "2.0.0", "chainId": hex(chain.world["chainId"]), "from": user, "calls": [call], **changed}
+
+
+def test_its_accounts_are_the_users(wallet: LocalWallet, chain: LocalChain) -> None:
+    assert wallet.answer("eth_requestAccounts", []) == [user.address for user in chain.users]
+
+
+def test_a_batch_makes_the_account_a_delegated_one_and_its_status_has_the_receipt(
+    wallet: LocalWallet, chain: LocalChain
+) -> None:
+    user, chain_id = chain.users[0].address, hex(chain.world["chainId"])
+    assert wallet.answer("wallet_getCapabilities", [user]) == {chain_id: {"atomic": {"status": "ready"}}}
+    sent = wallet.answer("wallet_sendCalls", [batch(chain)])
+    assert wallet.answer("wallet_getCapabilities", [user]) == {chain_id: {"atomic": {"status": "supported"}}}
+    status = wallet.answer("wallet_getCallsStatus", [sent["id"]])
+    assert (status["status"], [one["transactionHash"] for one in status["receipts"]]) == (200, [sent["id"]])
+
+
+def test_a_batch_that_is_not_mined_yet_is_pending(wallet: LocalWallet, chain: LocalChain) -> None:
+    with chain.mining_paused():
+        sent = wallet.answer("wallet_sendCalls", [batch(chain)])
+        status = wallet.answer("wallet_getCallsStatus", [sent["id"]])
+    assert (status["status"], "receipts" in status) == (100, False)
+
+
+def test_what_it_does_not_know_goes_to_the_node(wallet: LocalWallet, chain: LocalChain) -> None:
+    assert int(wallet.answer("eth_chainId", []), 16) == chain.world["chainId"]
+
+
+def test_refusals_have_the_codes_of_wallets(wallet: LocalWallet, chain: LocalChain) -> None:
+    stranger = "0x" + "11" * 20
+    assert refusal(wallet, "wallet_sendCalls", batch(chain, **{"from": stranger})) == local_wallet.UNAUTHORIZED
+    assert refusal(wallet, "wallet_sendCalls", batch(chain, chainId="0x1")) == local_wallet.UNSUPPORTED_CHAIN
+    assert refusal(wallet, "wallet_getCallsStatus", HASH) == local_wallet.UNKNOWN_BUNDLE
+    assert refusal(wallet, "wallet_sendCalls", {}) == local_wallet.INVALID_PARAMS
+    assert refusal(wallet, "eth_nothing") == local_wallet.FAILED

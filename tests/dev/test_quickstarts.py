@@ -1,0 +1,130 @@
+"""Every block that a reader of a quickstart can copy is run as the page shows it, in order, in an empty folder."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from pytest_django.live_server_helper import LiveServer
+
+from dev import local_wallet
+from dev.node import node_folder
+from dev.world import snippet_variables
+from sweepapi.api.openapi import site
+from sweeps.models import Sweep
+from tests.local_chain import LocalChain
+
+QUICKSTARTS = ("typescript", "python", "curl")
+MAX_OWN_LINES = 40
+CURL_STAND_IN = Path(__file__).with_name("curl_stand_in.py")
+KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
+BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
+TITLE = re.compile(r'<span class="title">([^<]+)</span>')
+COPIED = re.compile(r'data-code="([^"]*)"')
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What the button of a block copies; with a title, it is the content of that file."""
+
+    title: str | None
+    content: str
+
+
+@pytest.fixture
+def wallet_url(chain: LocalChain) -> Iterator[str]:
+    """The wallet stand-in of the chain's users."""
+    with local_wallet.create_server(local_wallet.of_world(chain.world), 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture
+def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_url: str, tmp_path: Path) -> Path:
+    """The variables of this world, as `make dev` writes them."""
+    variables = snippet_variables(chain.world, base_url=live_server.url, api_key=api_key, wallet_url=wallet_url)
+    file = tmp_path / "world.env"
+    file.write_text(variables)
+    return file
+
+
+@pytest.fixture
+def documentation(world_env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The site, built with these variables."""
+    source, built = Path(settings.BASE_DIR, "docs", "site"), world_env.with_name("site")
+    subprocess.run(
+        [
+            node_folder() / "node",
+            source / "node_modules/astro/bin/astro.mjs",
+            "build",
+            "--silent",
+            "--force",
+            "--outDir",
+            built,
+        ],
+        cwd=source,
+        env={**os.environ, "WORLD_ENV": str(world_env), "ASTRO_TELEMETRY_DISABLED": "1"},
+        check=True,
+    )
+    monkeypatch.setattr(site, "FOLDER", built)
+
+
+def blocks_of(page: str) -> list[Block]:
+    shown = []
+    for figure in BLOCK.findall(page):
+        title, copied = TITLE.search(figure), COPIED.search(figure)
+        assert copied is not None
+        shown.append(Block(title and title[1], html.unescape(copied[1]).replace("\x7f", "\n")))
+    return shown
+
+
+def run(blocks: list[Block], folder: Path) -> str:
+    """Save the files, run the other blocks in one shell, and return what they print."""
+    tools = folder.with_name(f"{folder.name}-tools")
+    for path in (folder, tools):
+        path.mkdir()
+    if shutil.which("curl") is None:
+        stand_in = tools / "curl"
+        stand_in.write_text(f'#!/bin/sh\nexec {sys.executable} {CURL_STAND_IN} "$@"\n')
+        stand_in.chmod(0o755)
+    commands = []
+    for block in blocks:
+        if block.title:
+            (folder / block.title).write_text(f"{block.content}\n")
+        else:
+            commands.append(block.content)
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("PIP_")}
+    search_path = f"{tools}:{node_folder()}:/usr/local/bin:/usr/bin:/bin"
+    ran = subprocess.run(
+        ["/usr/bin/env", "bash", "-ec", "\n".join(commands)],
+        cwd=folder,
+        env={**kept, "PATH": search_path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.usefixtures("documentation")
+def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
+    for done, name in enumerate(QUICKSTARTS, start=1):
+        blocks = blocks_of(anonymous.get(f"/docs/quickstarts/{name}/").content.decode())
+        own = [line for block in blocks if block.title for line in block.content.splitlines() if line.strip()]
+        assert 0 < len(own) <= MAX_OWN_LINES, f"{name} has {len(own)} lines"
+        printed = run(blocks, tmp_path / name)
+        assert "completed" in printed, name
+        assert Sweep.objects.filter(status="completed").count() == done
