@@ -18,6 +18,7 @@ TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
 SURFPOOL_READY := dev/surfpool/node_modules/.ready
 CLIENTS_READY := tests/solana_clients/node_modules/.ready
 SITE_READY := docs/site/node_modules/.ready
+TYPESCRIPT_READY := clients/typescript/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 OPENAPI_PYTHON_READY := .venv-openapi/.ready
@@ -47,7 +48,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
+	invariants coverage openapi clients docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -64,7 +65,7 @@ dev: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run web, the loop, Celery, beat and
 # Four jobs at a time on two cores, because tests wait for their chain and database, and those of `waiting` for time to pass. The
 # longest start first; each prints its output when it is done.
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check openapi
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check openapi clients
 
 check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
@@ -83,7 +84,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(TYPESCRIPT_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
@@ -159,6 +160,17 @@ openapi: $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, 
 		--path openapi.json --meta none --output-path sweep_partner_api --fail-on-warning
 	MYPYPATH=var/openapi .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/openapi/mypy \
 		docs/openapi-tools/calls/openapi_python_client.py
+
+# Its stories run with the other tests, on the local world.
+clients: $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and compile, bundle, size and lint it
+	mkdir -p var clients/typescript/src/generated
+	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi-of-clients.json
+	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
+		npx openapi-typescript ../../var/openapi-of-clients.json --default-non-nullable false --output src/generated/api.ts && \
+		npx tsc --emitDeclarationOnly && node build.mjs && \
+		for compiler in typescript typescript-7; do for project in tsconfig.test.json tsconfig.consumer.json; do \
+			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done && \
+		npx eslint . && npx publint --pack false
 
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.

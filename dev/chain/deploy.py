@@ -55,7 +55,10 @@ def deploy(rpc: Rpc, keys: Keys, chains_file: Path) -> Deployment:
         sandbox_tokens = deploy_sandbox_tokens(sender, contracts)
         rpc.call("anvil_setBalance", address_of(keys.fee_signer), hex(_COIN))  # for cancellations
         users = [address_of(key) for key in keys.users]
-        wallets = {"delegate": sender.create("BatchAccount"), "contractWallet": sender.create("OwnedWallet", users[0])}
+        wallets = {
+            "delegate": sender.create("SigningBatchAccount"),
+            "contractWallet": sender.create("OwnedWallet", users[0]),
+        }
         _fund_users(rpc, sender, contracts["weth"], tokens, [*users, wallets["contractWallet"]])
     tokens |= {"WETH": contracts["weth"]}
     chains_file.write_text(chain_facts(keys, {**contracts, **tokens}, sandbox_tokens))

@@ -6,22 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from django.conf import settings
 from django.test import Client
-from pytest_django.live_server_helper import LiveServer
 
-from dev import local_wallet
 from dev.node import node_folder
-from dev.world import snippet_variables
 from sweepapi.api.openapi import site
 from sweeps.models import Sweep
-from tests.local_chain import LocalChain
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
@@ -40,24 +34,6 @@ class Block:
 
     title: str | None
     content: str
-
-
-@pytest.fixture
-def wallet_url(chain: LocalChain) -> Iterator[str]:
-    """The wallet stand-in of the chain's users."""
-    with local_wallet.create_server(local_wallet.of_world(chain.world), 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-@pytest.fixture
-def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_url: str, tmp_path: Path) -> Path:
-    """The variables of this world, as `make dev` writes them."""
-    variables = snippet_variables(chain.world, base_url=live_server.url, api_key=api_key, wallet_url=wallet_url)
-    file = tmp_path / "world.env"
-    file.write_text(variables)
-    return file
 
 
 @pytest.fixture
@@ -96,9 +72,9 @@ def run(blocks: list[Block], folder: Path) -> str:
     for path in (folder, tools):
         path.mkdir()
     if shutil.which("curl") is None:
-        stand_in = tools / "curl"
-        stand_in.write_text(f'#!/bin/sh\nexec {sys.executable} {CURL_STAND_IN} "$@"\n')
-        stand_in.chmod(0o755)
+        substitute = tools / "curl"
+        substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {CURL_STAND_IN} "$@"\n')
+        substitute.chmod(0o755)
     commands = []
     for block in blocks:
         if block.title:

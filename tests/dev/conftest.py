@@ -1,0 +1,30 @@
+"""The service and a wallet on the local chain, for programs that know them by their URLs only."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from dev import local_wallet
+from dev.world import snippet_variables
+from tests.local_chain import LocalChain
+
+
+@pytest.fixture
+def wallet_url(chain: LocalChain) -> Iterator[str]:
+    """The wallet stand-in of the chain's users."""
+    with local_wallet.create_server(local_wallet.of_world(chain.world), 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.fixture
+def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_url: str, tmp_path: Path) -> Path:
+    """The variables of this world, as `make dev` writes them."""
+    variables = snippet_variables(chain.world, base_url=live_server.url, api_key=api_key, wallet_url=wallet_url)
+    file = tmp_path / "world.env"
+    file.write_text(variables)
+    return file
