@@ -1,4 +1,4 @@
-"""A wallet for whoever tries the API without a browser: it signs at once for the users of the local world.
+"""A wallet for trying the API without a browser: it signs at once for the users of the local world.
 
 It answers over HTTP what a browser's wallet answers to a page (EIP-1193): its accounts, ``eth_signTypedData_v4`` and
 ``eth_sendTransaction``, and ``wallet_sendCalls`` (EIP-5792), for which it has the account delegate to a batch account

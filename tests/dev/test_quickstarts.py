@@ -19,7 +19,7 @@ from sweeps.models import Sweep
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
-CURL_STAND_IN = Path(__file__).with_name("curl_stand_in.py")
+LOCAL_CURL = Path(__file__).with_name("local_curl.py")
 KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
 BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
 TITLE = re.compile(r'<span class="title">([^<]+)</span>')
@@ -73,7 +73,7 @@ def run(blocks: list[Block], folder: Path) -> str:
         path.mkdir()
     if shutil.which("curl") is None:
         substitute = tools / "curl"
-        substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {CURL_STAND_IN} "$@"\n')
+        substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {LOCAL_CURL} "$@"\n')
         substitute.chmod(0o755)
     commands = []
     for block in blocks:

@@ -2,26 +2,77 @@
 
 import os
 import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
+from django.db import connections
+from django.utils import timezone
+from pytest_django.live_server_helper import LiveServer
 
 from dev.node import node_folder
+from indexer import checks
+from sweeps.models import Sweep
+from tests.solana_user import DOLLAR, SolanaUser
 
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_its_stories_end_as_they_say(world_env: Path) -> None:
-    variables = dict(line.removeprefix("export ").split("=", 1) for line in world_env.read_text().splitlines())
-    tests = sorted(CLIENT.glob("test/*.test.ts"))
-    # One after the other, because they share the wallet.
+def run(tests: list[Path], variables: Mapping[str, str]) -> None:
+    """Run tests one after the other, because they share the wallet."""
+    node = node_folder() / "node"
     ran = subprocess.run(
-        [node_folder() / "node", "--test", "--test-concurrency=1", "--test-reporter=spec", *tests],
+        [node, "--test", "--test-concurrency=1", "--test-reporter=spec", *tests],
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def variables_of(world_env: Path) -> dict[str, str]:
+    return dict(line.removeprefix("export ").split("=", 1) for line in world_env.read_text().splitlines())
+
+
+@pytest.fixture
+def checked() -> Iterator[None]:
+    """Sweeps are looked at all the time, as by the loop."""
+    is_over = Event()
+
+    def check() -> None:
+        while not is_over.wait(0.05):
+            Sweep.objects.filter(status="pending").update(next_check_at=timezone.now() - timedelta(minutes=1))
+            checks.check_due()
+        connections.close_all()
+
+    worker = Thread(target=check)
+    worker.start()
+    yield
+    is_over.set()
+    worker.join()
+
+
+def test_its_stories_end_as_they_say(world_env: Path) -> None:
+    run(sorted(CLIENT.glob("test/*.test.ts")), variables_of(world_env))
+
+
+@pytest.mark.usefixtures("checked")
+def test_its_story_on_solana_ends_as_it_says(user: SolanaUser, live_server: LiveServer, api_key: str) -> None:
+    token = user.hold(50 * DOLLAR)
+    variables = {
+        "BASE_URL": live_server.url,
+        "API_KEY": api_key,
+        **dict.fromkeys(("CHAIN", "WALLET", "OUTPUT_TOKEN"), ""),
+        "WALLET_URL": "http://127.0.0.1:1",
+        "SOLANA_WALLET": str(user.key),
+        "SOLANA_SEED": bytes(user.keypair)[:32].hex(),
+        "SOLANA_RPC_URL": user.cluster.url,
+        "SOLANA_TOKEN": str(token),
+        "SOLANA_OUTPUT": str(user.cluster.usdc),
+    }
+    run([CLIENT / "test" / "solana.story.ts"], variables)

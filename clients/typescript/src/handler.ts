@@ -1,11 +1,20 @@
 // A handler of requests for your back end: passes what a page may ask on to the API, with the key that the page never sees.
 
-export type Operation = "status" | "discover" | "quote" | "build" | "refresh" | "finalize" | "confirm" | "sweep" | "cancel";
+export type Operation =
+  | "status"
+  | "discover"
+  | "quote"
+  | "build"
+  | "refresh"
+  | "finalize"
+  | "confirm"
+  | "sweep"
+  | "cancel";
 
 /** Who sent a request, by your login. */
 export interface User {
   id: string;
-  /** The wallets that the user may sweep, as addresses; nobody else's are passed on. */
+  /** The wallets that the user may sweep, as addresses on EVM chains and on Solana; no other one is passed on. */
   wallets: readonly string[];
 }
 
@@ -30,14 +39,14 @@ const PASSED_ON = ["content-type", "idempotency-key", "x-request-id"];
 const PASSED_BACK = ["content-type", "retry-after", "x-request-id"];
 const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
 const ROUTES: readonly [Operation, string, RegExp][] = [
-  ["status", "GET", /^\/v2\/status$/],
-  ["discover", "POST", /^\/v2\/sweep\/discover$/],
+  ["status", "GET", /^\/v[12]\/status$/],
+  ["discover", "POST", /^\/v[12]\/sweep\/discover$/],
   ["quote", "POST", /^\/v2\/sweep\/quote$/],
-  ["build", "POST", /^\/v2\/sweep\/build$/],
+  ["build", "POST", /^\/v[12]\/sweep\/build$/],
   ["refresh", "POST", new RegExp(`^/v2/sweep/build/${ID}/refresh$`)],
   ["finalize", "POST", new RegExp(`^/v2/sweep/status/${ID}/finalize$`)],
   ["confirm", "POST", new RegExp(`^/v2/sweep/status/${ID}/confirm$`)],
-  ["sweep", "GET", new RegExp(`^/v2/sweep/status/${ID}$`)],
+  ["sweep", "GET", new RegExp(`^/v[12]/sweep/status/${ID}$`)],
   ["cancel", "POST", new RegExp(`^/v2/sweep/status/${ID}/cancel$`)],
 ];
 const WITH_WALLET = new Set<Operation>(["discover", "quote", "build"]);
@@ -68,7 +77,8 @@ export function createHandler(options: HandlerOptions): (request: Request) => Pr
     }
     const [operation, , pattern] = route;
     const id = pattern.exec(path)?.[1];
-    const wallet = WITH_WALLET.has(operation) ? walletIn(body) : id === undefined ? undefined : await walletOf(id);
+    const named = id === undefined ? undefined : await walletOf(`${path.slice(0, 3)}/sweep/status/${id}`);
+    const wallet = WITH_WALLET.has(operation) ? walletIn(body) : named;
     if (wallet instanceof Response) {
       return wallet;
     }
@@ -93,12 +103,12 @@ export function createHandler(options: HandlerOptions): (request: Request) => Pr
 /** Returns a function that tells whose sweep it is, which never changes; a `Response` if the API does not say. */
 function rememberedWallets(send: (path: string, method: string, body: null) => Promise<Response>) {
   const wallets = new Map<string, string>();
-  return async (id: string): Promise<string | Response> => {
-    const known = wallets.get(id);
+  return async (path: string): Promise<string | Response> => {
+    const known = wallets.get(path);
     if (known !== undefined) {
       return known;
     }
-    const response = await send(`/v2/sweep/status/${id}`, "GET", null);
+    const response = await send(path, "GET", null);
     if (!response.ok) {
       return passedBack(response);
     }
@@ -106,7 +116,7 @@ function rememberedWallets(send: (path: string, method: string, body: null) => P
     if (wallets.size >= MAX_REMEMBERED) {
       wallets.clear();
     }
-    wallets.set(id, data.wallet);
+    wallets.set(path, data.wallet);
     return data.wallet;
   };
 }
@@ -145,7 +155,11 @@ function walletIn(body: string | null): string {
 }
 
 function owns(user: User, wallet: string): boolean {
-  return user.wallets.some((own) => own.toLowerCase() === wallet.toLowerCase());
+  // An EVM address may be written in any case; an address on Solana is another one then.
+  const isSame = wallet.startsWith("0x")
+    ? (own: string) => own.toLowerCase() === wallet.toLowerCase()
+    : (own: string) => own === wallet;
+  return user.wallets.some(isSame);
 }
 
 function passedBack(response: Response): Response {

@@ -156,6 +156,20 @@ export function createSweepServer(options: ServerOptions) {
     ledgerBalances: (query: Query<"/v2/ledger/balances"> = {}, call: CallOptions = {}) =>
       answered(() => api.GET("/v2/ledger/balances", { params: { query }, ...aborted(call) }), repeated(call)),
 
+    /** Sweeps on Solana, which are found on chain: nothing is confirmed. */
+    solana: {
+      discover: (body: Schemas["DiscoverRequest"], call: CallOptions = {}) =>
+        answered(() => api.POST("/v1/sweep/discover", { body, ...aborted(call) }), repeated(call)),
+
+      build: (body: Schemas["SolanaBuildRequest"], call: RepeatableOptions = {}) => {
+        const params = { header: keyed(call) };
+        return answered(() => api.POST("/v1/sweep/build", { params, body, ...aborted(call) }), repeated(call));
+      },
+
+      sweep: (sweepId: string, call: CallOptions = {}) =>
+        answered(() => api.GET("/v1/sweep/status/{sweep_id}", { params: of(sweepId), ...aborted(call) }), repeated(call)),
+    },
+
     webhooks: {
       list: (call: CallOptions = {}) => answered(() => api.GET("/v2/webhooks", aborted(call)), repeated(call)),
 

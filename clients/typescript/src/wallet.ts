@@ -1,8 +1,10 @@
 // For a page: has the user's wallet execute an offer that your back end built, and reports what was sent. It holds no key.
 import type { components } from "./generated/api.ts";
+import { callsTo, type BackendOptions } from "./backend.ts";
 import { NoAnswerError, SweepApiError, isRefusal } from "./errors.ts";
-import { answered } from "./requests.ts";
 import { wait } from "./waiting.ts";
+
+export { executeSolanaOffer, type SolanaExecuteOptions, type SolanaOffer, type SolanaSweep } from "./solana.ts";
 
 export { isRefusal, NoAnswerError, SweepApiError };
 
@@ -25,17 +27,13 @@ export type Progress =
   | { step: "wait"; txHash: string | null }
   | { step: "confirm" };
 
-export interface ExecuteOptions {
+export interface ExecuteOptions extends BackendOptions {
   provider: Provider;
   /** The user's address, for which the offer was built. */
   wallet: string;
-  /** Where your handler is, such as `/api/sweeps`. */
-  backend: string;
   onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
   /** How long to wait between looks at the chain and at the sweep; 1,000 unless it is said. */
   pollMilliseconds?: number;
-  fetch?: typeof globalThis.fetch;
 }
 
 /** The user declined in the wallet; nothing was sent after that. */
@@ -49,7 +47,6 @@ export class WalletError extends Error {
 }
 
 const USER_REJECTED = 4001;
-const REPEATED = 2;
 const ONE_TRANSACTION = new Set(["permits", "permit2", "transactions"]);
 
 /** Returns what the wallet says it can do on a chain, for `execution.wallet.atomic` of a build; null if it does not say. */
@@ -83,7 +80,7 @@ export function chooseExecution(offer: Offer, atomic: string | null): Execution 
  */
 export async function executeOffer(offer: Offer, options: ExecuteOptions): Promise<Sweep> {
   const { provider, wallet: from, backend, onProgress = () => {}, signal, pollMilliseconds = 1000 } = options;
-  const fetch = options.fetch ?? globalThis.fetch;
+  const call = callsTo(backend, options);
   const execution = chooseExecution(offer, await atomicOf(provider, from, offer.chainId));
   return decided(await reported());
 
@@ -175,22 +172,6 @@ export async function executeOffer(offer: Offer, options: ExecuteOptions): Promi
 
   function post<Data>(path: string, body: object): Promise<Data> {
     return call<Data>("POST", path, body);
-  }
-
-  function call<Data>(method: string, path: string, body?: object): Promise<Data> {
-    const init: RequestInit = {
-      method,
-      ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
-      ...(signal && { signal }),
-    };
-    return answered<Data>(
-      async () => {
-        const response = await fetch(backend + path, init);
-        const answer: unknown = await response.json().catch(() => null);
-        return response.ok ? { data: answer as { data: Data }, response } : { error: answer, response };
-      },
-      { times: REPEATED, signal },
-    );
   }
 }
 
