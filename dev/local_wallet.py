@@ -59,7 +59,7 @@ class LocalWallet:
     def _of(self, address: str) -> Wallet:
         wallet = self._wallets.get(address.lower())
         if wallet is None:
-            raise RefusedError(UNAUTHORIZED, f"{address} is no user of the local world")
+            raise RefusedError(UNAUTHORIZED, f"{address} is not a user of the local world")
         return wallet
 
     def _accounts(self) -> list[str]:
@@ -86,7 +86,7 @@ class LocalWallet:
 
     def _calls_status(self, batch_id: str) -> dict[str, Any]:
         if self._rpc.call("eth_getTransactionByHash", batch_id) is None:
-            raise RefusedError(UNKNOWN_BUNDLE, f"{batch_id} is no batch of this wallet")
+            raise RefusedError(UNKNOWN_BUNDLE, f"this wallet sent no batch {batch_id}")
         receipt = self._rpc.call("eth_getTransactionReceipt", batch_id)
         status = 100 if receipt is None else 200 if receipt["status"] == "0x1" else 500
         shown = {"version": "2.0.0", "id": batch_id, "chainId": self._chain_id, "status": status, "atomic": True}
