@@ -21,7 +21,7 @@ export interface User {
 export interface HandlerOptions {
   baseUrl: string;
   apiKey: string;
-  /** Your login: who sent the request; null if nobody is logged in. */
+  /** Your login: who sent the request; null without a login. */
   user: (request: Request) => User | null | Promise<User | null>;
   /** Below which path of yours the handler is; "" unless it is said. */
   prefix?: string;
@@ -144,7 +144,7 @@ async function bounded(request: Request): Promise<string | undefined> {
   return body.length <= MAX_BODY_BYTES ? body : undefined;
 }
 
-/** Returns the wallet that a body names; "" if it names none, which is nobody's. */
+/** Returns the wallet that a body names; "" if it names none, which belongs to no user. */
 function walletIn(body: string | null): string {
   try {
     const { wallet } = JSON.parse(body ?? "") as { wallet?: unknown };

@@ -42,7 +42,7 @@ test("neither another's wallet nor another's sweep is passed on", async () => {
   assert.equal((await handler()(asked(`/v2/sweep/status/${sweepId}`))).status, 200);
 });
 
-test("what is not allowed, and what is no operation on sweeps, is not passed on", async () => {
+test("what is not allowed, and what is not about sweeps, is not passed on", async () => {
   const { sweepId } = await offerOf(tokens.script);
   const paths = [`/v2/sweep/status/${sweepId}/cancel`, "/v2/ledger/entries", "/v2/webhooks", "/v2/sweep/build/../status"];
   for (const path of paths) {
