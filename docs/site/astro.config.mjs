@@ -17,7 +17,21 @@ export default defineConfig({
       sidebar: [
         { label: "Overview", link: "/" },
         { label: "Quickstarts", items: ["quickstarts/typescript", "quickstarts/python", "quickstarts/curl"] },
-        { label: "Guides", items: ["guides/sandbox", "guides/bad-tokens"] },
+        {
+          label: "Guides",
+          items: [
+            "guides/executing",
+            "guides/economics",
+            "guides/confirming",
+            "guides/retries",
+            "guides/ledger",
+            "guides/solana",
+            "guides/protection",
+            "guides/typescript-client",
+            "guides/sandbox",
+            "guides/bad-tokens",
+          ],
+        },
         {
           label: "Reference",
           items: [

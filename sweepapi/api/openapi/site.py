@@ -72,8 +72,8 @@ def _file(request: HttpRequest, built: Site, name: str) -> HttpResponse:
     zipped = built.files.get(f"{name}.gz")
     is_zipped = zipped is not None and accepts_gzip(request.headers.get("Accept-Encoding", ""))
     content = (zipped if zipped is not None and is_zipped else built.files[name]).read_bytes()
-    kind, _ = mimetypes.guess_type(name)
-    response = HttpResponse(content, content_type=kind or "application/octet-stream")
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    response = HttpResponse(content, content_type=f"{kind}; charset=utf-8" if kind.startswith("text/") else kind)
     if is_zipped:
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Security-Policy"] = built.policy

@@ -34,7 +34,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("path", ["/docs/", "/docs/quickstarts/curl/"])
 def test_a_page_is_shown_under_the_policy_of_the_build(anonymous: Client, path: str) -> None:
     response = anonymous.get(path)
-    assert (response.content.decode(), response.headers["Content-Type"]) == (PAGE, "text/html")
+    assert (response.content.decode(), response.headers["Content-Type"]) == (PAGE, "text/html; charset=utf-8")
     assert "script-src 'self' 'wasm-unsafe-eval' 'sha256-abc='; " in response.headers["Content-Security-Policy"]
 
 
