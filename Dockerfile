@@ -7,13 +7,26 @@ RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --require-hashes -r /tmp/base.txt
 
+# What the reference in the documentation is made of.
+FROM build AS document
+WORKDIR /app
+COPY manage.py ./
+COPY config config
+COPY sweepapi sweepapi
+COPY partners partners
+COPY ledger ledger
+COPY sweeps sweeps
+COPY indexer indexer
+RUN DATABASE_URL=postgres://localhost/none ALLOWED_HOSTS=localhost /opt/venv/bin/python manage.py openapi > /openapi.json
+
 # The documentation for partners; of this stage only the files stay.
 FROM node:24.19.0-trixie-slim AS docs
 WORKDIR /docs/site
 COPY docs/site/package.json docs/site/package-lock.json docs/site/.npmrc ./
 RUN npm ci
 COPY docs/site ./
-RUN npx astro build --silent --outDir /built
+COPY --from=document /openapi.json /openapi.json
+RUN OPENAPI_FILE=/openapi.json npx astro build --silent --outDir /built
 
 FROM python:3.11.16-slim-trixie
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.settings

@@ -175,6 +175,8 @@ clients: $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and comp
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.
 docs: $(SITE_READY) ## build the documentation for partners into var/docs, which the service serves below /docs/
+	mkdir -p var
+	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi-of-docs.json
 	cd docs/site && PATH="$(NODE_BIN):$$PATH" ASTRO_TELEMETRY_DISABLED=1 npx astro build --silent --force
 
 # `python -m lab.chaos --help` lists the choices.

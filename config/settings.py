@@ -123,7 +123,6 @@ INSTALLED_APPS = [
     "pgtrigger",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "sweepapi",
     "partners",
     "ledger",

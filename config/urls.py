@@ -7,7 +7,7 @@ from ledger.proofs.views import StatementViewSet
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
 from sweepapi.admin.provider_page import providers
-from sweepapi.api.openapi.docs import OpenApiView, errors, example, reference
+from sweepapi.api.openapi.docs import OpenApiView, errors, example
 from sweepapi.api.openapi.jwks import jwks
 from sweepapi.api.openapi.site import site
 
@@ -22,10 +22,9 @@ urlpatterns = [
     path("v2/statements/<str:month>/proof", StatementViewSet.as_view({"get": "proof"})),
     path("v2/openapi.json", OpenApiView.as_view(), name="openapi"),
     path(".well-known/jwks.json", jwks, name="jwks"),
-    path("docs/reference/", reference, name="reference"),
     path("docs/examples/<str:name>.json", example, name="example"),
     path("docs/errors", errors, name="errors"),
-    path("docs/", site),
+    path("docs/", site, name="docs"),
     path("docs/<path:path>", site),
     path("admin/providers/", admin.site.admin_view(providers), name="providers"),
     path("admin/", admin.site.urls),

@@ -41,8 +41,10 @@ def test_every_link_of_the_documentation_leads_to_a_page_or_a_view(page: str) ->
     slug = page.removeprefix(SITE).removesuffix(".md").removesuffix("index")
     for target, anchor in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
         path = urljoin(f"/docs/{slug}/" if slug else "/docs/", target)
-        source = ROOT / SITE / f"{path.removeprefix('/docs/').rstrip('/') or 'index'}.md"
-        assert source.is_file() or resolve(path).func is not site, f"{page} links to {target}"
+        name = path.removeprefix("/docs/").rstrip("/")
+        source, generated = ROOT / SITE / f"{name or 'index'}.md", ROOT / "docs/site/src/pages" / name / "index.astro"
+        is_page = source.is_file() or generated.is_file()
+        assert is_page or resolve(path).func is not site, f"{page} links to {target}"
         assert not anchor or not source.is_file() or anchor in anchors(source), f"{page} links to {target}#{anchor}"
 
 

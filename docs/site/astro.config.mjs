@@ -1,6 +1,7 @@
 // The documentation for partners as static files, which the service serves below /docs/.
 import starlight from "@astrojs/starlight";
 import { defineConfig } from "astro/config";
+import { groups } from "./src/reference/document.mjs";
 import { serving } from "./src/integrations/serving.mjs";
 import { world } from "./src/integrations/world.mjs";
 
@@ -13,6 +14,7 @@ export default defineConfig({
       title: "SweepAPI",
       description: "Turn many small tokens of a wallet into one, in one transaction.",
       disable404Route: true,
+      customCss: ["./src/styles/reference.css"],
       expressiveCode: { plugins: [world], defaultProps: { wrap: true } },
       sidebar: [
         { label: "Overview", link: "/" },
@@ -36,6 +38,11 @@ export default defineConfig({
           label: "Reference",
           items: [
             { label: "Operations", link: "/reference/" },
+            ...[...groups].map(([tag, operations]) => ({
+              label: tag,
+              collapsed: true,
+              items: operations.map(({ slug, summary }) => ({ label: summary, link: `/reference/${slug}/` })),
+            })),
             { label: "Errors", link: "/errors" },
           ],
         },

@@ -1,6 +1,4 @@
-"""Serves the OpenAPI document and its long examples, a page to try it, and one about errors, from this host only."""
-
-from typing import Any
+"""Serves the OpenAPI document with its long examples, and the page that explains the errors, which needs no build."""
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import render
@@ -21,10 +19,8 @@ from sweepapi.api.openapi.document import document
 from sweepapi.api.requests.negotiation import accepts_gzip
 from sweepapi.errors import MethodNotAllowed
 
-# Swagger UI sets style attributes and draws its icons from data URLs; scripts and requests stay with this host.
 _CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -67,23 +63,13 @@ def example(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @csrf_exempt  # as above
-def reference(request: HttpRequest) -> HttpResponse:
-    """Show the reference page."""
-    return _page(request, "sweepapi/reference.html", {})
-
-
-@csrf_exempt  # as above
 def errors(request: HttpRequest) -> HttpResponse:
     """Explain each code, at the anchor to which the ``docUrl`` of a failure points."""
-    rows = [(error.default_message(), row) for error, row in ERROR_TABLE.items()]
-    fields = [(code, meaning.split("`")) for code, meaning in FIELD_CODES.items()]  # every second part is code
-    return _page(request, "sweepapi/errors.html", {"rows": rows, "fields": fields})
-
-
-def _page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     if request.method not in {"GET", "HEAD"}:
         return error_response(request, MethodNotAllowed())
-    response = render(request, template, context)
+    rows = [(error.default_message(), row) for error, row in ERROR_TABLE.items()]
+    fields = [(code, meaning.split("`")) for code, meaning in FIELD_CODES.items()]  # every second part is code
+    response = render(request, "sweepapi/errors.html", {"rows": rows, "fields": fields})
     response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     patch_cache_control(response, max_age=300)
     return response
