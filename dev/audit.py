@@ -71,7 +71,8 @@ def main(pip_audit: str, npm: str) -> int:
     audit = Audit()
     for lock in sorted((ROOT / "requirements").glob("*.txt")):
         audit.of_python(pip_audit, lock)
-    audit.of_node(npm, ROOT / "contracts")
+    for folder in ("contracts", "clients/typescript"):
+        audit.of_node(npm, ROOT / folder)
     for line in audit.report():
         print(line)
     return 1 if audit.findings or not audit.looked_up else 0

@@ -1,6 +1,6 @@
 """Finds a Node.js that builds contracts and clients, or installs the PyPI build of it into this virtual environment.
 
-``python -m dev.node`` prints the folder of `node` and `npm`; the Makefile puts it on the PATH.
+``python -m dev.node`` prints the folder of `node`, `npm` and `npx`; the Makefile puts it on the PATH.
 """
 
 import importlib.util
@@ -18,13 +18,13 @@ def main() -> None:
 
 
 def node_folder() -> Path:
-    """Return the folder of `node` and `npm`."""
+    """Return the folder of `node`, `npm` and `npx`."""
     return _on_path() or _in_environment()
 
 
 def _on_path() -> Path | None:
     node = shutil.which("node")
-    if node is None or shutil.which("npm", path=str(Path(node).parent)) is None:
+    if node is None or not all(shutil.which(tool, path=str(Path(node).parent)) for tool in ("npm", "npx")):
         return None
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout  # v24.1.0
     major = version.strip().removeprefix("v").partition(".")[0]
@@ -42,7 +42,8 @@ def _in_environment() -> Path:
     wheel, binaries = Path(spec.origin).parent, Path(sys.prefix) / "bin"
     # Wheels can't hold symbolic links: the wheel's own bin/npm is a copy that cannot find its library.
     _link(binaries / "node", wheel / "bin" / "node")
-    _link(binaries / "npm", wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
+    for name in ("npm", "npx"):
+        _link(binaries / name, wheel / "lib" / "node_modules" / "npm" / "bin" / f"{name}-cli.js")
     return binaries
 
 

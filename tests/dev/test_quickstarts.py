@@ -87,7 +87,7 @@ def run(blocks: list[Block], folder: Path) -> str:
         else:
             commands.append(block.content)
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("PIP_")}
-    search_path = f"{tools}:{node_folder()}:/usr/local/bin:/usr/bin:/bin"
+    search_path = f"{tools}:{node_folder()}:{os.environ['PATH']}"
     ran = subprocess.run(
         ["/usr/bin/env", "bash", "-ec", "\n".join(commands)],
         cwd=folder,
