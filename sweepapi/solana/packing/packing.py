@@ -46,7 +46,8 @@ class Disposal:
     """The instructions by which a token account is emptied without a sale, closed, or both."""
 
     instructions: Sequence[Instruction]
-    is_apart: bool = False  # never in a transaction that sells
+    # Those of one kind share transactions that sell nothing: what fails takes no other kind with it. Blank: any.
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,9 @@ def pack(
     """Return the transactions that run all legs, in the order of their first ones.
 
     Each leg at one of the positions ``apart`` is alone in its transaction. Those ``disposals`` that no swap's
-    transaction has room for, or that are apart, have their own; those that find no room are left out if that would be
-    more than ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them. Raises
-    ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
+    transaction has room for, or that are of a kind, have their own; those that find no room are left out if that would
+    be more than ``MAX_TRANSACTIONS``. Accounts that are ``existing`` are not created, unless the sweep closes them.
+    Raises ``LegsTooLargeError``, and ``UnsafeSwapError`` for minimums that no account can hold.
     """
     legs = _without_needless_creations(output, legs, existing)
     packed = _fewest(_Composer(output, legs), len(legs), apart)
@@ -201,12 +202,12 @@ def _with_disposals(packed: Sequence[Packed], disposals: Sequence[Disposal], out
     A transaction without room for one is not tried with the next, since all of them take about as much.
     """
     filled = list(packed)
-    positions = {True: len(packed), False: 0}
+    positions = {"": 0}
     for disposal in disposals:
-        at = positions[disposal.is_apart]
+        at = positions.setdefault(disposal.kind, len(filled))
         while at < len(filled) and not (grown := filled[at].followed_by(disposal.instructions)).fits:
             at += 1
-        positions[disposal.is_apart] = at
+        positions[disposal.kind] = at
         if at < len(filled):
             filled[at] = grown
         elif len(filled) < MAX_TRANSACTIONS:

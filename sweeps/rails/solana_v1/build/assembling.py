@@ -49,17 +49,14 @@ class Assembly:
         closes_accounts = self.request.close_empty_accounts
         legs = legs_of(tokens, market, closes_accounts=closes_accounts)
         closings = [Disposal(closing(holding)) for holding in self.extra_closings(tokens)]
-        withdrawals = [Disposal([one.withdrawal], is_apart=True) for one in self.overfunded(tokens)]
+        withdrawals = [Disposal([one.withdrawal], "withdrawal") for one in self.overfunded(tokens)]
         return self._packed(legs, [*self._burns(self.burns, tokens), *closings, *withdrawals], apart)
 
     def _burns(self, burns: Sequence[Burn], tokens: Sequence[SolanaToken]) -> list[Disposal]:
         """Return the burns beside the sale of these tokens, apart so that one that fails takes no sale with it."""
         closed = self._closed_by_burns(tokens)
         return [
-            Disposal(
-                [burn.instruction, *(closing(burn.holding) if burn.holding.key in closed else [])],
-                is_apart=True,
-            )
+            Disposal([burn.instruction, *(closing(burn.holding) if burn.holding.key in closed else [])], "burn")
             for burn in burns
         ]
 

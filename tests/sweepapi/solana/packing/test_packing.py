@@ -279,10 +279,10 @@ def test_closings_fill_the_room_that_swaps_leave_and_then_transactions_of_their_
         assert [named[key].is_writable for key in (one.reference, FEE_ACCOUNT)] == [False, False]
 
 
-def test_what_is_apart_is_never_in_a_transaction_that_sells() -> None:
+def test_what_is_of_a_kind_is_never_in_a_transaction_that_sells() -> None:
     burnt, empty = close(keys(1)[0]), close(keys(1)[0])
 
-    sale, other = pack(OUTPUT, [leg(swap(keys(3)))], disposals=[Disposal([empty]), Disposal([burnt], is_apart=True)])
+    sale, other = pack(OUTPUT, [leg(swap(keys(3)))], disposals=[Disposal([empty]), Disposal([burnt], "burn")])
 
     assert (empty in sale.instructions, burnt in sale.instructions) == (True, False)
     assert (other.legs, burnt in other.instructions) == ((), True)

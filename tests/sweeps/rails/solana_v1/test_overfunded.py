@@ -9,6 +9,7 @@ from dev.solana import extensions
 from dev.solana.faucet import LAMPORTS_PER_SOL
 from sweepapi.errors import InvalidRequest
 from sweepapi.solana.encoding.addresses import TOKEN_2022, WRAPPED_SOL
+from sweeps.protocol.request import BurnInput
 from sweeps.rails.solana_v1.build import closings
 from tests.solana_cluster import SolanaCluster
 from tests.solana_discovery import look
@@ -92,6 +93,18 @@ def assert_nothing_to_do(user: SolanaUser) -> None:
     with pytest.raises(InvalidRequest) as caught:
         user.build({})
     assert [(one.field, one.code) for one in caught.value.details] == [("tokens", "too_short")]
+
+
+def test_programs_that_can_not_withdraw_keep_nothing_from_being_burnt_and_closed(
+    user: SolanaUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closings, "_WITHDRAW_EXCESS_LAMPORTS", bytes([250]))
+    burnt, *_ = hold_overfunded(user)
+    user.cluster.faucet.create_account(user.key, user.market.create_token())
+    built = user.build({}, burns=[BurnInput(str(burnt), 5 * DOLLAR, 10**12)])
+    assert (len(built["burned"]), len(built["closedAccounts"]), built["overfundedAccounts"]) == (1, 2, [])
+    user.send(built)
+    assert looked_at().status == "completed"
 
 
 def test_it_is_left_if_the_partner_wants_accounts_left_alone(user: SolanaUser) -> None:
