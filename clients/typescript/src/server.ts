@@ -156,6 +156,13 @@ export function createSweepServer(options: ServerOptions) {
     ledgerBalances: (query: Query<"/v2/ledger/balances"> = {}, call: CallOptions = {}) =>
       answered(() => api.GET("/v2/ledger/balances", { params: { query }, ...aborted(call) }), repeated(call)),
 
+    /** A month of your ledger, with the signed state of your tree at its end. */
+    statement: (month: string, query: Query<"/v2/statements/{month}"> = {}, call: CallOptions = {}) =>
+      answered(
+        () => api.GET("/v2/statements/{month}", { params: { path: { month }, query }, ...aborted(call) }),
+        repeated(call),
+      ),
+
     /** Sweeps on Solana, which are found on chain: nothing is confirmed. */
     solana: {
       discover: (body: Schemas["DiscoverRequest"], call: CallOptions = {}) =>
@@ -183,10 +190,63 @@ export function createSweepServer(options: ServerOptions) {
           repeated(call),
         ),
 
+      get: (webhook_id: string, call: CallOptions = {}) =>
+        answered(
+          () => api.GET("/v2/webhooks/{webhook_id}", { params: { path: { webhook_id } }, ...aborted(call) }),
+          repeated(call),
+        ),
+
+      /** A repetition finds nothing more to delete, so it is not repeated. */
+      delete: (webhook_id: string, call: CallOptions = {}) =>
+        answered(
+          () => api.DELETE("/v2/webhooks/{webhook_id}", { params: { path: { webhook_id } }, ...aborted(call) }),
+          onceOnly(call),
+        ),
+
+      /** What was sent to an endpoint, the newest first, page by page. */
+      deliveries: async function* (
+        webhook_id: string,
+        query: Query<"/v2/webhooks/{webhook_id}/deliveries"> = {},
+        call: CallOptions = {},
+      ) {
+        for (let cursor = query.cursor; ; ) {
+          const params = { path: { webhook_id }, query: cursor === undefined ? query : { ...query, cursor } };
+          const page = await answered(
+            () => api.GET("/v2/webhooks/{webhook_id}/deliveries", { params, ...aborted(call) }),
+            repeated(call),
+          );
+          yield* page.items;
+          if (page.nextCursor === null) {
+            return;
+          }
+          cursor = page.nextCursor;
+        }
+      },
+
+      /** Sends messages again. */
+      replay: (webhook_id: string, body: Body<"/v2/webhooks/{webhook_id}/replay", "post">, call: CallOptions = {}) =>
+        answered(
+          () => api.POST("/v2/webhooks/{webhook_id}/replay", { params: { path: { webhook_id } }, body, ...aborted(call) }),
+          onceOnly(call),
+        ),
+
+      /** The answer has the new secret, which is shown once; the old one is used beside it for a while. */
+      rotateSecret: (webhook_id: string, call: CallOptions = {}) =>
+        answered(
+          () =>
+            api.POST("/v2/webhooks/{webhook_id}/rotate-secret", {
+              params: { path: { webhook_id } },
+              body: {},
+              ...aborted(call),
+            }),
+          onceOnly(call),
+        ),
+
       /** Sends a message to try the endpoint. */
       ping: (webhook_id: string, call: CallOptions = {}) =>
         answered(
-          () => api.POST("/v2/webhooks/{webhook_id}/ping", { params: { path: { webhook_id } }, ...aborted(call) }),
+          () =>
+            api.POST("/v2/webhooks/{webhook_id}/ping", { params: { path: { webhook_id } }, body: {}, ...aborted(call) }),
           onceOnly(call),
         ),
     },
