@@ -4,7 +4,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import parse_etags
-from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -13,11 +12,10 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
-from sweepapi.api.errors.handlers import error_response
 from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.api.openapi.document import document
+from sweepapi.api.openapi.read_only import read_only
 from sweepapi.api.requests.negotiation import accepts_gzip
-from sweepapi.errors import MethodNotAllowed
 
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -49,11 +47,9 @@ class OpenApiView(APIView):
         return response
 
 
-@csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens
-def example(request: HttpRequest, name: str) -> HttpResponse:
+@read_only
+def example(_request: HttpRequest, name: str) -> HttpResponse:
     """Show an example to which the document refers."""
-    if request.method not in {"GET", "HEAD"}:
-        return error_response(request, MethodNotAllowed())
     body = document().examples.get(name)
     if body is None:
         raise Http404
@@ -62,11 +58,9 @@ def example(request: HttpRequest, name: str) -> HttpResponse:
     return response
 
 
-@csrf_exempt  # as above
+@read_only
 def errors(request: HttpRequest) -> HttpResponse:
     """Explain each code, at the anchor to which the ``docUrl`` of a failure points."""
-    if request.method not in {"GET", "HEAD"}:
-        return error_response(request, MethodNotAllowed())
     rows = [(error.default_message(), row) for error, row in ERROR_TABLE.items()]
     fields = [(code, meaning.split("`")) for code, meaning in FIELD_CODES.items()]  # every second part is code
     response = render(request, "sweepapi/errors.html", {"rows": rows, "fields": fields})

@@ -10,11 +10,9 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
-from django.views.decorators.csrf import csrf_exempt
 
-from sweepapi.api.errors.handlers import error_response
+from sweepapi.api.openapi.read_only import read_only
 from sweepapi.api.requests.negotiation import accepts_gzip
-from sweepapi.errors import MethodNotAllowed
 
 FOLDER = Path(settings.BASE_DIR, "var", "docs")
 # What the build writes last: the hashes of the scripts within its pages.
@@ -36,15 +34,13 @@ class Site:
     policy: str
 
 
-@csrf_exempt  # a POST gets our 405, not Django's page about CSRF tokens
+@read_only
 def site(request: HttpRequest, path: str = "") -> HttpResponse:
     """Show a page of the documentation, or another file of it."""
-    if request.method not in {"GET", "HEAD"}:
-        return error_response(request, MethodNotAllowed())
     built = _built(FOLDER)
     if built is None:
         return _without_site(request, path)
-    name = f"{path}index.html" if path in {"", "/"} or path.endswith("/") else path
+    name = f"{path}index.html" if not path or path.endswith("/") else path
     if name not in built.files:
         if f"{path}/index.html" in built.files:
             return HttpResponseRedirect(f"{request.path}/")
