@@ -23,6 +23,7 @@ SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 OPENAPI_PYTHON_READY := .venv-openapi/.ready
 CONTRACTS_READY := contracts/out/.ready
+OPENAPI_DOCUMENT := var/openapi.json
 FEE_SPLITS := var/vectors/fee_splits.bin
 # What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
 # files that say so, and draws new random inputs each time.
@@ -47,7 +48,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || echo "$(PYTHON) has no venv: on Debian, apt install python3-venv")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
+.PHONY: always help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
 	invariants coverage openapi clients docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
 
 help: ## list the commands
@@ -145,28 +146,31 @@ coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## measure the coverage of the contra
 		--exclude-tests --report lcov --report-file ../var/coverage.lcov
 	cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/check-coverage.mjs ../var/coverage.lcov ../var/coverage.json
 
+# Made of the code each time.
+$(OPENAPI_DOCUMENT): $(PYTHON_READY) always
+	mkdir -p $(@D)
+	$(CHECK_ENV) $(PY) manage.py openapi > $@
+
 # `calls` are a partner's, by the clients of four generators; mypy looks at them alone, since the generated code is not ours.
-openapi: $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, and compile calls by the clients that partners generate of it
-	rm -rf var/openapi && mkdir -p var/openapi
-	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi/openapi.json
+openapi: $(OPENAPI_DOCUMENT) $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, and compile calls by the clients that partners generate of it
+	rm -rf var/generated && mkdir -p var/generated
 	cd docs/openapi-tools && export PATH="$(NODE_BIN):$$PATH" REDOCLY_SUPPRESS_UPDATE_NOTICE=true && \
-		npx redocly lint ../../var/openapi/openapi.json && \
-		npx openapi-typescript ../../var/openapi/openapi.json --output ../../var/openapi/openapi-typescript.ts && \
-		npx openapi-ts --input ../../var/openapi/openapi.json --output ../../var/openapi/hey-api --client @hey-api/client-fetch --no-log-file && \
+		npx redocly lint ../../$(OPENAPI_DOCUMENT) && \
+		npx openapi-typescript ../../$(OPENAPI_DOCUMENT) --output ../../var/generated/openapi-typescript.ts && \
+		npx openapi-ts --input ../../$(OPENAPI_DOCUMENT) --output ../../var/generated/hey-api --client @hey-api/client-fetch --no-log-file && \
 		npx orval --config orval.config.mjs && \
 		for compiler in typescript typescript-7; do for project in tsconfig.json tsconfig.exact.json; do \
 			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done
-	cd var/openapi && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" ../../.venv-openapi/bin/openapi-python-client generate \
-		--path openapi.json --meta none --output-path sweep_partner_api --fail-on-warning
-	MYPYPATH=var/openapi .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/openapi/mypy \
+	cd var/generated && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" ../../.venv-openapi/bin/openapi-python-client generate \
+		--path ../../$(OPENAPI_DOCUMENT) --meta none --output-path sweep_partner_api --fail-on-warning
+	MYPYPATH=var/generated .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/generated/mypy \
 		docs/openapi-tools/calls/openapi_python_client.py
 
 # Its stories run with the other tests, on the local world.
-clients: $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and compile, bundle, size and lint it
-	mkdir -p var clients/typescript/src/generated
-	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi-of-clients.json
+clients: $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and compile, bundle, size and lint it
+	mkdir -p clients/typescript/src/generated
 	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
-		npx openapi-typescript ../../var/openapi-of-clients.json --default-non-nullable false --output src/generated/api.ts && \
+		npx openapi-typescript ../../$(OPENAPI_DOCUMENT) --default-non-nullable false --output src/generated/api.ts && \
 		npx tsc --emitDeclarationOnly && node build.mjs && \
 		for compiler in typescript typescript-7; do for project in tsconfig.test.json tsconfig.consumer.json; do \
 			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done && \
@@ -174,9 +178,7 @@ clients: $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and comp
 
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.
-docs: $(SITE_READY) ## build the documentation for partners into var/docs, which the service serves below /docs/
-	mkdir -p var
-	$(CHECK_ENV) $(PY) manage.py openapi > var/openapi-of-docs.json
+docs: $(OPENAPI_DOCUMENT) $(SITE_READY) ## build the documentation for partners into var/docs, which the service serves below /docs/
 	cd docs/site && PATH="$(NODE_BIN):$$PATH" ASTRO_TELEMETRY_DISABLED=1 npx astro build --silent --force
 
 # `python -m lab.chaos --help` lists the choices.

@@ -1,6 +1,6 @@
 // A partner's calls by the client that hey-api generates.
-import { client } from "../../../var/openapi/hey-api/client.gen";
-import { buildSweep, confirmSweep, getSweep } from "../../../var/openapi/hey-api/sdk.gen";
+import { client } from "../../../var/generated/hey-api/client.gen";
+import { buildSweep, confirmSweep, getSweep } from "../../../var/generated/hey-api/sdk.gen";
 import { BASE_URL, KEY, REQUEST } from "./request";
 
 client.setConfig({ baseUrl: BASE_URL, headers: { "x-api-key": KEY } });

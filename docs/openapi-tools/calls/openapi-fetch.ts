@@ -1,6 +1,6 @@
 // A partner's calls by openapi-fetch, over the types that openapi-typescript generates.
 import createClient from "openapi-fetch";
-import type { components, paths } from "../../../var/openapi/openapi-typescript";
+import type { components, paths } from "../../../var/generated/openapi-typescript";
 import { BASE_URL, KEY, REQUEST } from "./request";
 
 type Schemas = components["schemas"];

@@ -1,5 +1,5 @@
 // A partner's calls by the client that orval generates.
-import { buildSweep, confirmSweep, getSweep } from "../../../var/openapi/orval/client";
+import { buildSweep, confirmSweep, getSweep } from "../../../var/generated/orval/client";
 import { KEY, REQUEST } from "./request";
 
 const options: RequestInit = { headers: { "x-api-key": KEY } };

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { marked } from "marked";
 
 // Below the folder in which the site is built.
-const FILE = process.env.OPENAPI_FILE ?? "../../var/openapi-of-docs.json";
+const FILE = process.env.OPENAPI_FILE ?? "../../var/openapi.json";
 const document = JSON.parse(readFileSync(FILE, "utf8"));
 const METHODS = ["get", "post", "patch", "delete"];
 // Those that are not named here follow in the order of the document.
