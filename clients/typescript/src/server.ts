@@ -120,37 +120,23 @@ export function createSweepServer(options: ServerOptions) {
       ),
 
     /** All sweeps, the newest first, page by page. */
-    history: async function* (query: Query<"/v2/sweep/history"> = {}, call: CallOptions = {}) {
-      for (let cursor = query.cursor; ; ) {
-        const asked = cursor === undefined ? query : { ...query, cursor };
-        const page = await answered(
-          () => api.GET("/v2/sweep/history", { params: { query: asked }, ...aborted(call) }),
-          repeated(call),
-        );
-        yield* page.items;
-        if (page.nextCursor === null) {
-          return;
-        }
-        cursor = page.nextCursor;
-      }
-    },
+    history: (query: Query<"/v2/sweep/history"> = {}, call: CallOptions = {}) =>
+      itemsOf(query, (asked) =>
+        answered(() => api.GET("/v2/sweep/history", { params: { query: asked }, ...aborted(call) }), repeated(call)),
+      ),
 
     /** All postings of your ledger, the newest first, page by page. */
-    ledgerEntries: async function* (query: Query<"/v2/ledger/entries"> = {}, call: CallOptions = {}) {
-      for (let cursor = query.cursor; ; ) {
-        const asked = cursor === undefined ? query : { ...query, cursor };
-        const page = await answered(
-          // The operation answers as CSV as well, to who asks for it.
-          () => api.GET("/v2/ledger/entries", { params: { query: asked }, ...aborted(call) }) as Promise<Answered<Schemas["PostingPage"]>>,
+    ledgerEntries: (query: Query<"/v2/ledger/entries"> = {}, call: CallOptions = {}) =>
+      itemsOf(query, (asked) =>
+        answered(
+          () =>
+            // It is CSV only for those who ask for that.
+            api.GET("/v2/ledger/entries", { params: { query: asked }, ...aborted(call) }) as Promise<
+              Answered<Schemas["PostingPage"]>
+            >,
           repeated(call),
-        );
-        yield* page.items;
-        if (page.nextCursor === null) {
-          return;
-        }
-        cursor = page.nextCursor;
-      }
-    },
+        ),
+      ),
 
     /** What you have earned and been paid. */
     ledgerBalances: (query: Query<"/v2/ledger/balances"> = {}, call: CallOptions = {}) =>
@@ -204,24 +190,18 @@ export function createSweepServer(options: ServerOptions) {
         ),
 
       /** What was sent to an endpoint, the newest first, page by page. */
-      deliveries: async function* (
+      deliveries: (
         webhook_id: string,
         query: Query<"/v2/webhooks/{webhook_id}/deliveries"> = {},
         call: CallOptions = {},
-      ) {
-        for (let cursor = query.cursor; ; ) {
-          const params = { path: { webhook_id }, query: cursor === undefined ? query : { ...query, cursor } };
-          const page = await answered(
+      ) =>
+        itemsOf(query, (asked) => {
+          const params = { path: { webhook_id }, query: asked };
+          return answered(
             () => api.GET("/v2/webhooks/{webhook_id}/deliveries", { params, ...aborted(call) }),
             repeated(call),
           );
-          yield* page.items;
-          if (page.nextCursor === null) {
-            return;
-          }
-          cursor = page.nextCursor;
-        }
-      },
+        }),
 
       /** Sends messages again. */
       replay: (webhook_id: string, body: Body<"/v2/webhooks/{webhook_id}/replay", "post">, call: CallOptions = {}) =>
@@ -254,4 +234,19 @@ export function createSweepServer(options: ServerOptions) {
     /** The client below, for operations that have no method here. */
     api,
   };
+}
+
+/** Yields the items of all pages, from the cursor in a query on. */
+async function* itemsOf<Asked extends { cursor?: string }, Item>(
+  query: Asked,
+  pageOf: (query: Asked) => Promise<{ items: Item[]; nextCursor: string | null }>,
+): AsyncGenerator<Item, void> {
+  for (let asked = query; ; ) {
+    const { items, nextCursor } = await pageOf(asked);
+    yield* items;
+    if (nextCursor === null) {
+      return;
+    }
+    asked = { ...asked, cursor: nextCursor };
+  }
 }
