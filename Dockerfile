@@ -7,28 +7,7 @@ RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --require-hashes -r /tmp/base.txt
 
-# What the reference in the documentation is made of.
-FROM build AS document
-WORKDIR /app
-COPY manage.py ./
-COPY config config
-COPY sweepapi sweepapi
-COPY partners partners
-COPY ledger ledger
-COPY sweeps sweeps
-COPY indexer indexer
-RUN DATABASE_URL=postgres://localhost/none ALLOWED_HOSTS=localhost /opt/venv/bin/python manage.py openapi > /openapi.json
-
-# The documentation for partners; of this stage only the files stay.
-FROM node:24.19.0-trixie-slim AS docs
-WORKDIR /docs/site
-COPY docs/site/package.json docs/site/package-lock.json docs/site/.npmrc ./
-RUN npm ci
-COPY docs/site ./
-COPY --from=document /openapi.json /openapi.json
-RUN OPENAPI_FILE=/openapi.json npx astro build --silent --outDir /built
-
-FROM python:3.11.16-slim-trixie
+FROM python:3.11.16-slim-trixie AS app
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DJANGO_SETTINGS_MODULE=config.settings
 RUN useradd --system --uid 10001 --no-create-home sweepapi
 COPY --from=build /opt/venv /opt/venv
@@ -42,7 +21,23 @@ COPY sweeps sweeps
 COPY indexer indexer
 # Who may do what on the contracts, which the service compares chains with.
 COPY contracts/roles.json contracts/roles.json
-COPY --from=docs /built var/docs
+
+# What the reference in the documentation is made of.
+FROM app AS document
+RUN DATABASE_URL=postgres://localhost/none ALLOWED_HOSTS=localhost python manage.py openapi > /openapi.json
+
+# The documentation for partners; of this stage only the files stay.
+FROM node:24.19.0-trixie-slim AS docs
+WORKDIR /app/docs/site
+COPY docs/site/package.json docs/site/package-lock.json docs/site/.npmrc ./
+RUN npm ci
+COPY docs/site ./
+COPY sweepapi/static/sweepapi/icon /app/sweepapi/static/sweepapi/icon
+COPY --from=document /openapi.json /app/var/openapi.json
+RUN npx astro build --silent
+
+FROM app
+COPY --from=docs /app/var/docs var/docs
 # Static files are part of the image.
 RUN python manage.py collectstatic --noinput
 USER sweepapi

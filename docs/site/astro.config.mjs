@@ -9,6 +9,7 @@ export default defineConfig({
   base: "/docs",
   trailingSlash: "always",
   outDir: "../../var/docs",
+  publicDir: "../../sweepapi/static/sweepapi/icon", // the same icon as that of the pages that need no build
   integrations: [
     starlight({
       title: "SweepAPI",

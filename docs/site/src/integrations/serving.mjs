@@ -21,10 +21,10 @@ export const serving = {
       writeMarkdown(folder);
       const files = filesIn(folder);
       const hashes = new Set(files.filter((file) => extname(file) === ".html").flatMap(scriptHashes));
-      writeFileSync(join(folder, "script-hashes.json"), JSON.stringify([...hashes].sort()));
       for (const file of files.filter((file) => TEXTS.has(extname(file)))) {
         writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: constants.Z_BEST_COMPRESSION }));
       }
+      writeFileSync(join(folder, "script-hashes.json"), JSON.stringify([...hashes].sort())); // last: the server waits for it
     },
   },
 };
