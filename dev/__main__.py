@@ -10,6 +10,7 @@ from signal import SIGINT
 
 from dev import service, world
 from dev.engines import solana
+from dev.ports import free_port
 from dev.processes.errors import FolderInUseError, LocalWorldError, NotInstalledError
 from dev.processes.process import Program
 from dev.processes.supervisor import Interrupted, Supervisor, say
@@ -54,7 +55,10 @@ def up() -> int:
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)
-        wallet_url = service.start_wallet(supervisor, local, running, {"solana": cluster.describe()})
+        wallet_port = free_port()
+        wallet_url = f"http://127.0.0.1:{wallet_port}"
+        local.write_description({**running.describe(), "solana": cluster.describe(), "walletUrl": wallet_url})
+        service.start_wallet(supervisor, local, wallet_port)
         local.write_snippet_variables(base_url=running.base_url, api_key=running.api_keys[0], wallet_url=wallet_url)
         say(_welcome(local, cluster, running))
         with suppress(Interrupted):

@@ -74,14 +74,10 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     return Service(base_url, fallback_url, api_keys, world.keys.admin_password)
 
 
-def start_wallet(supervisor: Supervisor, world: World, running: Service, extra: dict[str, Any]) -> str:
-    """Write world.json with some extra fields, and start the wallet stand-in of its users; returns its URL."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    world.write_description({**running.describe(), **extra, "walletUrl": url})
+def start_wallet(supervisor: Supervisor, world: World, port: int) -> None:
+    """Start the wallet of the users in world.json."""
     argv = [sys.executable, "-m", "dev.local_wallet", str(port), str(world.world_file)]
     supervisor.launch(Program(name="wallet", argv=argv, log=_fresh(supervisor.folder / "wallet.log")))
-    return url
 
 
 def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) -> str:

@@ -120,8 +120,8 @@ def _found(
 ) -> Iterator[Found]:
     execution = executions.get(paid.guarded.reference)
     if execution is None:
-        # Without a fee there is nothing to book, and anyone may have written it.
-        yield from [(BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN)] if paid.fee else []
+        if paid.fee:  # otherwise there is nothing to book, and anyone may have written it
+            yield BooksProblem.EVENT_WITHOUT_SWEEP, UNKNOWN
     elif execution.status != Execution.Status.EXECUTED:
         yield BooksProblem.EVENT_NOT_RECORDED, f"Executed on chain, and {execution.status} in our books."
     elif _accepted(execution) != [paid.signature]:

@@ -181,7 +181,7 @@ class Assembly:
 
     def _sentence(self, packed: Packed, sold: Sequence[SolanaToken], user_gain: int, closes: Sequence[Holding]) -> str:
         output = output_of(self.cluster, self.request.output_asset)
-        emptied = {token.holding.key for token in sold}
+        sold_from = {token.holding.key for token in sold}
         burnt = [burn for burn in self.burns if burn.is_in(packed)]
         withdraws = self._withdraws(packed)
         return Deeds(
@@ -189,7 +189,7 @@ class Assembly:
             received=f"{whole_tokens(user_gain, output.decimals)} {output.symbol}",
             burnt=[name_of(one.wanted.asset, self.facts.names[one.holding.token.mint].symbol) for one in burnt],
             unwrapped_lamports=sum(
-                one.token.amount for one in closes if one.token.is_native and one.key not in emptied
+                one.token.amount for one in closes if one.token.is_native and one.key not in sold_from
             ),
             closed=len(closes),
             overfunded=len(withdraws),
