@@ -13,6 +13,7 @@ export type Offer = Schemas["BuiltSweep"];
 export type Sweep = Schemas["SweepState"];
 type Execution = Offer["executions"][number];
 type Call = { to: string; data: string; value: string; gas?: string };
+type CallsStatus = { status: number };
 
 /** The wallet, as a page has it (EIP-1193); a client of viem is one as well. */
 export interface Provider {
@@ -89,7 +90,10 @@ export async function executeOffer(offer: Offer, options: ExecuteOptions): Promi
       onProgress({ step: "send" });
       const { id } = (await ask("wallet_sendCalls", execution.calls)) as { id: string };
       onProgress({ step: "wait", txHash: null });
-      const callsStatus = await polled("wallet_getCallsStatus", id, (said) => (said as { status: number }).status >= 200);
+      const callsStatus = (await polled("wallet_getCallsStatus", id, isOver)) as CallsStatus;
+      if (callsStatus.status >= 400 && callsStatus.status < 500) {
+        throw new WalletError("the wallet gave the batch up before it was in a block"); // so there is nothing to report
+      }
       return confirm({ callsStatus });
     }
     for (const [index, approval] of execution.approvals.entries()) {
@@ -173,6 +177,10 @@ export async function executeOffer(offer: Offer, options: ExecuteOptions): Promi
   function post<Data>(path: string, body: object): Promise<Data> {
     return call<Data>("POST", path, body);
   }
+}
+
+function isOver(said: unknown): boolean {
+  return (said as CallsStatus).status >= 200;
 }
 
 function hex(decimal: string): string {

@@ -1,7 +1,15 @@
 // The whole story against the local world: from a discovery to the ledger, in each way that a wallet can go, and what fails.
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { SweepApiError, UserRejectedError, chooseExecution, executeOffer, isRefusal, type Progress } from "../src/wallet.ts";
+import {
+  SweepApiError,
+  UserRejectedError,
+  WalletError,
+  chooseExecution,
+  executeOffer,
+  isRefusal,
+  type Progress,
+} from "../src/wallet.ts";
 import { chain, fund, offerOf, outputToken, page, provider, server, wallet } from "./world.ts";
 
 let tokens: Record<string, string>;
@@ -79,6 +87,15 @@ test("a user who declines is told apart, and the offer can be withdrawn", async 
   await assert.rejects(executeOffer(offer, page({ provider: declining })), UserRejectedError);
   const sweep = await server().cancel(offer.sweepId, {});
   assert.equal(sweep.status, "void");
+});
+
+test("a batch that the wallet gives up is an error of the wallet", async () => {
+  const offer = await offerOf(tokens.script, "ready");
+  const givingUp = walletWith({
+    wallet_sendCalls: () => ({ id: "0x1" }),
+    wallet_getCallsStatus: () => ({ status: 400, receipts: [] }),
+  });
+  await assert.rejects(executeOffer(offer, page({ provider: givingUp })), WalletError);
 });
 
 test("a sweep that reverts on chain is answered as failed", async () => {
