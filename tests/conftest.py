@@ -21,7 +21,7 @@ from sweepapi.evm.chain.chains_file import load_chains
 from sweepapi.limits.outage import Outage
 from sweepapi.modes import Mode
 from sweepapi.networks import Networks
-from sweepapi.rpc import Call, Provider, ProviderPool
+from sweepapi.rpc import Call, Provider, ProviderPool, hedging
 from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps.models import Sweep
 from sweeps.protocol.measured import Measured
@@ -239,7 +239,18 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.fixture
-def use_providers(chain: LocalChain, change_networks: Callable[..., Networks]) -> Callable[..., ProviderPool]:
+def late_ones_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for every provider: who is late has no opinion, and on a busy machine that might be the honest one."""
+    for name in ("MIN_DELAY_SECONDS", "MAX_DELAY_SECONDS"):
+        monkeypatch.setattr(hedging, name, 20.0)
+
+
+@pytest.fixture
+def use_providers(
+    chain: LocalChain,
+    change_networks: Callable[..., Networks],
+    late_ones_are_waited_for: None,  # noqa: ARG001 an effect
+) -> Callable[..., ProviderPool]:
     """Let the service read the local chain from these URLs, in this order, and from nowhere else."""
 
     def use(*urls: str, timeout_seconds: float = 10.0) -> ProviderPool:

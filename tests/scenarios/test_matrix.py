@@ -12,26 +12,18 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from indexer import following, reconciliation
 from lab.matrix.fates import WHO
 from lab.matrix.mutations import BELIEVED, HONEST, MUTATIONS, NEVER_WRONG, Mutation, Right
-from sweepapi.rpc import hedging
 from sweeps.models import ChainHead
 from tests.factories.sweeps import LOCAL
 from tests.partner_app import PartnerApp
 from tests.scenarios.column import Column
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("late_ones_are_waited_for")]
 
 Rights = Callable[[Mutation], Collection[Right]]
 
 ONE_WORD_SECONDS = 10
 HAPPENED = [one for one in MUTATIONS if one.happened]
 each_liar = pytest.mark.parametrize("who", WHO)
-
-
-@pytest.fixture(autouse=True)
-def both_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is late has no opinion, and on a busy machine that might be the honest one."""
-    for name in ("MIN_DELAY_SECONDS", "MAX_DELAY_SECONDS"):
-        monkeypatch.setattr(hedging, name, 20.0)
 
 
 def apart(is_alone: Callable[[Mutation], bool]) -> Iterator[Sequence[Mutation]]:
