@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from dev import local_wallet
 from dev.world import snippet_variables
+from tests.dev.snippets import build_site
 from tests.local_chain import LocalChain
 
 
@@ -28,3 +29,11 @@ def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_u
     file = tmp_path / "world.env"
     file.write_text(variables)
     return file
+
+
+@pytest.fixture(scope="session")
+def site_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation, built as for a hosted service."""
+    folder = tmp_path_factory.mktemp("documentation") / "site"
+    build_site(folder, {})
+    return folder

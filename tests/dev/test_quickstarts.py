@@ -1,103 +1,29 @@
 """Every block that a reader of a quickstart can copy is run as the page shows it, in order, in an empty folder."""
 
-import html
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.test import Client
 
-from dev.node import node_folder
 from sweepapi.api.openapi import site
 from sweepapi.api.openapi.document import document
 from sweeps.models import Sweep
+from tests.dev.snippets import blocks_of, build_site, run
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
-SITE = Path(settings.BASE_DIR, "docs", "site")
-ASTRO = SITE / "node_modules" / "astro" / "bin" / "astro.mjs"
-LOCAL_CURL = Path(__file__).with_name("local_curl.py")
-KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
-BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
-TITLE = re.compile(r'<span class="title">([^<]+)</span>')
-COPIED = re.compile(r'data-code="([^"]*)"')
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@dataclass(frozen=True)
-class Block:
-    """What the button of a block copies; with a title, it is the content of that file."""
-
-    title: str | None
-    content: str
-
-
 @pytest.fixture
-def openapi_file(tmp_path: Path) -> Path:
-    """The OpenAPI document that the reference is made of."""
-    file = tmp_path / "openapi.json"
-    file.write_bytes(document().plain.body)
-    return file
-
-
-@pytest.fixture
-def documentation(world_env: Path, openapi_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def documentation(world_env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The site, built with these variables."""
     built = world_env.with_name("site")
-    given = {"WORLD_ENV": str(world_env), "OPENAPI_FILE": str(openapi_file), "ASTRO_TELEMETRY_DISABLED": "1"}
-    subprocess.run(
-        [node_folder() / "node", ASTRO, "build", "--silent", "--force", "--outDir", built],
-        cwd=SITE,
-        env={**os.environ, **given},
-        check=True,
-    )
+    build_site(built, {"WORLD_ENV": str(world_env)})
     monkeypatch.setattr(site, "FOLDER", built)
-
-
-def blocks_of(page: str) -> list[Block]:
-    shown = []
-    for figure in BLOCK.findall(page):
-        title, copied = TITLE.search(figure), COPIED.search(figure)
-        assert copied is not None
-        shown.append(Block(title and title[1], html.unescape(copied[1]).replace("\x7f", "\n")))
-    return shown
-
-
-def run(blocks: list[Block], folder: Path) -> str:
-    """Save the files, run the other blocks in one shell, and return what they print."""
-    tools = folder.with_name(f"{folder.name}-tools")
-    for path in (folder, tools):
-        path.mkdir()
-    if shutil.which("curl") is None:
-        substitute = tools / "curl"
-        substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {LOCAL_CURL} "$@"\n')
-        substitute.chmod(0o755)
-    commands = []
-    for block in blocks:
-        if block.title:
-            (folder / block.title).write_text(f"{block.content}\n")
-        else:
-            commands.append(block.content)
-    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("PIP_")}
-    search_path = f"{tools}:{node_folder()}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["/usr/bin/env", "bash", "-ec", "\n".join(commands)],
-        cwd=folder,
-        env={**kept, "PATH": search_path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
 
 
 @pytest.mark.usefixtures("documentation")

@@ -15,6 +15,7 @@ from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.field_codes import FIELD_CODES
 from sweepapi.api.openapi.document import document
 from sweepapi.api.openapi.read_only import read_only
+from sweepapi.api.openapi.site import built_site
 from sweepapi.api.requests.negotiation import accepts_gzip
 
 _CONTENT_SECURITY_POLICY = (
@@ -63,7 +64,8 @@ def errors(request: HttpRequest) -> HttpResponse:
     """Explain each code, at the anchor to which the ``docUrl`` of a failure points."""
     rows = [(error.default_message(), row) for error, row in ERROR_TABLE.items()]
     fields = [(code, meaning.split("`")) for code, meaning in FIELD_CODES.items()]  # every second part is code
-    response = render(request, "sweepapi/errors.html", {"rows": rows, "fields": fields})
+    shown = {"rows": rows, "fields": fields, "have_pages": built_site() is not None}
+    response = render(request, "sweepapi/errors.html", shown)
     response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
     patch_cache_control(response, max_age=300)
     return response

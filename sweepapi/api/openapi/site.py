@@ -37,7 +37,7 @@ class Site:
 @read_only
 def site(request: HttpRequest, path: str = "") -> HttpResponse:
     """Show a page of the documentation, or another file of it."""
-    built = _built(FOLDER)
+    built = built_site()
     if built is None:
         return _without_site(request, path)
     name = f"{path}index.html" if not path or path.endswith("/") else path
@@ -48,13 +48,13 @@ def site(request: HttpRequest, path: str = "") -> HttpResponse:
     return _file(request, built, name)
 
 
-def _built(folder: Path) -> Site | None:
+def built_site() -> Site | None:
     """Return the newest build; None if there is none."""
     try:
-        built_at = (folder / SCRIPT_HASHES).stat().st_mtime_ns
+        built_at = (FOLDER / SCRIPT_HASHES).stat().st_mtime_ns
     except FileNotFoundError:
         return None
-    return _read(folder, built_at)
+    return _read(FOLDER, built_at)
 
 
 @lru_cache(maxsize=1)

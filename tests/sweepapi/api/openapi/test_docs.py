@@ -59,6 +59,6 @@ def test_every_code_is_explained_at_its_anchor(anonymous: Client) -> None:
     page = anonymous.get("/docs/errors").content.decode()
     assert re.findall(r'<tr id="(\w+)">', page) == [row.code for row in ERROR_TABLE.values()]
     for error in ERROR_TABLE:
-        assert f"<td>{escape(error.default_message())}</td>" in page
+        assert f"<td>{escape(error.default_message())}" in page
     assert [code for code in FIELD_CODES if f"<td><code>{code}</code></td>" not in page] == []
     assert "<code>true</code> are not integers" in page

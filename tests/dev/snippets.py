@@ -1,0 +1,83 @@
+"""The documentation as it is built, and the blocks of its pages that readers copy, run as a shell runs them."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from dev.node import node_folder
+from sweepapi.api.openapi.document import document
+
+SITE = Path(settings.BASE_DIR, "docs", "site")
+ASTRO = SITE / "node_modules" / "astro" / "bin" / "astro.mjs"
+LOCAL_CURL = Path(__file__).with_name("local_curl.py")
+KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
+BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
+TITLE = re.compile(r'<span class="title">([^<]+)</span>')
+COPIED = re.compile(r'data-code="([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Block:
+    """What the button of a block copies; with a title, it is the content of that file."""
+
+    title: str | None
+    content: str
+
+
+def build_site(folder: Path, variables: Mapping[str, str]) -> None:
+    """Build the documentation into a folder, with these environment variables of its build."""
+    document_file = folder.with_name("openapi.json")
+    document_file.write_bytes(document().plain.body)
+    given = {"OPENAPI_FILE": str(document_file), "ASTRO_TELEMETRY_DISABLED": "1", **variables}
+    subprocess.run(
+        [node_folder() / "node", ASTRO, "build", "--silent", "--force", "--outDir", folder],
+        cwd=SITE,
+        env={**os.environ, **given},
+        check=True,
+    )
+
+
+def blocks_of(page: str) -> list[Block]:
+    shown = []
+    for figure in BLOCK.findall(page):
+        title, copied = TITLE.search(figure), COPIED.search(figure)
+        assert copied is not None
+        shown.append(Block(title and title[1], html.unescape(copied[1]).replace("\x7f", "\n")))
+    return shown
+
+
+def run(blocks: list[Block], folder: Path, *, given: str = "") -> str:
+    """Save the files, run the other blocks in one shell after what is given, and return what they print."""
+    tools = folder.with_name(f"{folder.name}-tools")
+    for path in (folder, tools):
+        path.mkdir()
+    if shutil.which("curl") is None:
+        substitute = tools / "curl"
+        substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {LOCAL_CURL} "$@"\n')
+        substitute.chmod(0o755)
+    commands = [given]
+    for block in blocks:
+        if block.title:
+            (folder / block.title).write_text(f"{block.content}\n")
+        else:
+            commands.append(block.content)
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("PIP_")}
+    search_path = f"{tools}:{node_folder()}:{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["/usr/bin/env", "bash", "-ec", "\n".join(commands)],
+        cwd=folder,
+        env={**kept, "PATH": search_path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
