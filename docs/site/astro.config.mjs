@@ -3,7 +3,6 @@ import starlight from "@astrojs/starlight";
 import { defineConfig } from "astro/config";
 import { groups } from "./src/reference/document.mjs";
 import { serving } from "./src/integrations/serving.mjs";
-import { world } from "./src/integrations/world.mjs";
 
 export default defineConfig({
   base: "/docs",
@@ -16,7 +15,6 @@ export default defineConfig({
       description: "Turn many small tokens of a wallet into one, in one transaction.",
       disable404Route: true,
       customCss: ["./src/styles/reference.css"],
-      expressiveCode: { plugins: [world], defaultProps: { wrap: true } },
       sidebar: [
         { label: "Overview", link: "/" },
         { label: "Quickstarts", items: ["quickstarts/typescript", "quickstarts/python", "quickstarts/curl"] },

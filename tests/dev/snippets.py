@@ -1,6 +1,7 @@
 """The documentation as it is built, and the blocks of its pages that readers copy, run as a shell runs them."""
 
 import html
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -81,3 +83,13 @@ def run(blocks: list[Block], folder: Path, *, given: str = "") -> str:
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
+
+
+def documents_in(printed: str) -> list[Any]:
+    """Return the JSON documents that follow each other in a text."""
+    decoder, documents = json.JSONDecoder(), []
+    while printed := printed.lstrip():
+        found, end = decoder.raw_decode(printed)
+        documents.append(found)
+        printed = printed[end:]
+    return documents

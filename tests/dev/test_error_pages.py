@@ -1,6 +1,5 @@
 """Each error's page is true: its first request provokes the error, and what it says to do is answered without one."""
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from partners.models import ApiKey, Partner
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.openapi import site
 from sweepapi.modes import Mode
-from tests.dev.snippets import blocks_of, run
+from tests.dev.snippets import blocks_of, documents_in, run
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL, SweepFactory, SweepTransactionFactory, V4SweepFactory
 from tests.partner_app import PartnerApp
@@ -165,16 +164,6 @@ def on_solana(fixture: Fixture) -> Variables:
     }
 
 
-def answers_in(printed: str) -> list[dict[str, Any]]:
-    """Return the JSON documents that follow each other in a text."""
-    decoder, answers = json.JSONDecoder(), []
-    while printed := printed.lstrip():
-        answer, end = decoder.raw_decode(printed)
-        answers.append(answer)
-        printed = printed[end:]
-    return answers
-
-
 def test_each_code_has_a_page(site_pages: Path) -> None:
     assert {page.parent.name for page in site_pages.glob("errors/*/index.html")} == {
         row.code for row in ERROR_TABLE.values()
@@ -191,11 +180,11 @@ def test_its_request_is_refused_with_it_and_what_to_do_is_not(
     *provoking, fixing = blocks_of(page)
     assert bool(provoking) == (code not in NOT_BY_A_REQUEST) == (f'id="{PROVOKES}"' in page)
     for number, block in enumerate(provoking):
-        refusal = answers_in(run([block], tmp_path / f"provoking-{number}", given=variables))[-1]
+        refusal = documents_in(run([block], tmp_path / f"provoking-{number}", given=variables))[-1]
         assert refusal["error"]["code"] == code, refusal
     if code not in WITHOUT_AN_END:
         printed = run([fixing], tmp_path / "fixing", given=variables)
-        answers = [] if "text/csv" in fixing.content else answers_in(printed)
+        answers = [] if "text/csv" in fixing.content else documents_in(printed)
         assert all(answer["ok"] for answer in answers), printed
 
 
