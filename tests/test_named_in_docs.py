@@ -12,6 +12,7 @@ METRIC = re.compile(r"\bsweepapi_[a-z_]+[a-z]")
 COMMAND = re.compile(r"manage\.py ([a-z_0-9]+)")
 MODULE = re.compile(r"[\w-]+(?:/[\w-]+)+\.(?:py|sol|toml|sql)")
 WORD = re.compile(r"\w+")
+SHELL_VARIABLE = re.compile(r"\$([A-Z_]+)")  # of a page's own blocks
 # Of PostgreSQL, AWS, Linux, wallets and Django.
 FOREIGN = {"archive_mode", "archive_command", "recovery_target_time", "restore_command", "pg_prepared_xacts"}
 FOREIGN |= {"ECC_SECG_P256K1", "SO_REUSEPORT", "eth_sign"}
@@ -28,7 +29,9 @@ MODULES = tracked(".py", ".sol", ".toml", ".sql")
 def test_a_page_names_only_what_exists(page: str) -> None:
     quoted = QUOTED.findall(text(page))
     names = {one for one in quoted if NAME.fullmatch(one) and not METRIC.match(one)}
-    assert {one for one in names if not one.startswith("test_")} <= WORDS | FOREIGN
+    assert {one for one in names if not one.startswith("test_")} <= WORDS | FOREIGN | set(
+        SHELL_VARIABLE.findall(text(page))
+    )
     assert {one.removesuffix("_total") for one in METRIC.findall(text(page))} <= WORDS
     assert set(COMMAND.findall(text(page))) <= COMMANDS
     modules = {module for one in quoted for module in MODULE.findall(one)}

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
 from dev import local_wallet
@@ -29,6 +30,15 @@ def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_u
     file = tmp_path / "world.env"
     file.write_text(variables)
     return file
+
+
+@pytest.fixture
+def sandbox_tokens(api: Client, chain: LocalChain) -> dict[str, str]:
+    """The sandbox's tokens, which the user of ``world_env`` has: their addresses, by name in capitals."""
+    body = {"chain": chain.world["chain"], "wallet": chain.users[0].address}
+    assert api.post("/v2/sandbox/fund", body, content_type="application/json").status_code == 200
+    (found,) = (one for one in api.get("/v2/sandbox").json()["data"]["chains"] if one["chain"] == body["chain"])
+    return {token["name"].upper(): token["mint"] for token in found["tokens"]}
 
 
 @pytest.fixture(scope="session")

@@ -53,13 +53,9 @@ def key_with(fixture: Fixture, **limits: Any) -> str:
     return plaintext
 
 
-def script(fixture: Fixture) -> Variables:
-    """Give the wallet tokens of the sandbox, and return their addresses by name."""
-    api, chain = fixture("api"), fixture("chain")
-    body = {"chain": chain.world["chain"], "wallet": chain.users[0].address}
-    assert api.post("/v2/sandbox/fund", body, content_type="application/json").status_code == 200
-    (found,) = (one for one in api.get("/v2/sandbox").json()["data"]["chains"] if one["chain"] == body["chain"])
-    return {token["name"].upper(): token["mint"] for token in found["tokens"]}
+def sandbox_tokens(fixture: Fixture) -> Variables:
+    tokens: Variables = fixture("sandbox_tokens")
+    return tokens
 
 
 @situation("ip_not_allowed")
@@ -93,7 +89,10 @@ def month(fixture: Fixture) -> Variables:
 def closed(status: str) -> Callable[[Fixture], Variables]:
     def prepare(fixture: Fixture) -> Variables:
         facts = {"status": status, "is_open": False, "closed_at": timezone.now(), "next_check_at": None}
-        return {"SWEEP_ID": str(SweepFactory.create(partner=fixture("partner"), **facts).id), **script(fixture)}
+        return {
+            "SWEEP_ID": str(SweepFactory.create(partner=fixture("partner"), **facts).id),
+            **fixture("sandbox_tokens"),
+        }
 
     return prepare
 
@@ -107,7 +106,7 @@ def withdrawn(fixture: Fixture) -> Variables:
     offered = fixture("app").build()
     path = f"/v2/sweep/status/{offered['sweepId']}/cancel"
     assert fixture("api").post(path, {}, content_type="application/json").status_code == 200
-    return {"SWEEP_ID": offered["sweepId"], **script(fixture)}
+    return {"SWEEP_ID": offered["sweepId"], **fixture("sandbox_tokens")}
 
 
 @situation("sweep_already_confirmed")
@@ -175,7 +174,7 @@ def test_its_request_is_refused_with_it_and_what_to_do_is_not(
     request: pytest.FixtureRequest, site_pages: Path, world_env: Path, tmp_path: Path, code: str
 ) -> None:
     page = (site_pages / "errors" / code / "index.html").read_text()
-    situated = SITUATIONS.get(code, script)(request.getfixturevalue)
+    situated = SITUATIONS.get(code, sandbox_tokens)(request.getfixturevalue)
     variables = world_env.read_text() + "".join(f"export {name}={value}\n" for name, value in situated.items())
     *provoking, fixing = blocks_of(page)
     assert bool(provoking) == (code not in NOT_BY_A_REQUEST) == (f'id="{PROVOKES}"' in page)
