@@ -14,6 +14,7 @@ export default defineConfig({
       title: "SweepAPI",
       description: "Turn many small tokens of a wallet into one, in one transaction.",
       disable404Route: true,
+      components: { PageTitle: "./src/components/PageTitle.astro" },
       customCss: ["./src/styles/pages.css"],
       sidebar: [
         { label: "Overview", link: "/" },

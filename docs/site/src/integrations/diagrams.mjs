@@ -4,11 +4,11 @@ import { instance } from "@viz-js/viz";
 import { fromHtml } from "hast-util-from-html";
 
 const viz = await instance();
-// What readers see is a picture that scales; its own colours, which fit no dark page, are left to the style sheet.
+// The font is one whose widths Graphviz knows.
 const attributes = {
-  graphAttributes: { bgcolor: "transparent", nodesep: 0.35, ranksep: 0.5, fontname: "sans-serif" },
-  nodeAttributes: { shape: "box", style: "rounded", fontname: "sans-serif", fontsize: 13, margin: "0.18,0.1" },
-  edgeAttributes: { fontname: "sans-serif", fontsize: 11, arrowsize: 0.7 },
+  graphAttributes: { bgcolor: "transparent", nodesep: 0.35, ranksep: 0.5, fontname: "Arial" },
+  nodeAttributes: { shape: "box", style: "rounded", fontname: "Arial", fontsize: 13, margin: "0.18,0.1" },
+  edgeAttributes: { fontname: "Arial", fontsize: 11, arrowsize: 0.7 },
 };
 
 export const diagrams = {
@@ -18,7 +18,8 @@ export const diagrams = {
       if (codeBlock.language === "dot") {
         const svg = viz.renderString(codeBlock.code, { format: "svg", ...attributes });
         const label = codeBlock.metaOptions.getString("title");
-        renderData.blockAst = h("figure", { class: "diagram", role: "img", "aria-label": label }, fromHtml(svg.slice(svg.indexOf("<svg")), { fragment: true, space: "svg" }).children);
+        const { children } = fromHtml(svg.slice(svg.indexOf("<svg")), { fragment: true, space: "svg" });
+        renderData.blockAst = h("figure", { class: "diagram", role: "img", "aria-label": label, tabindex: 0 }, children);
       }
     },
   },

@@ -25,7 +25,7 @@ function curl({ method, url, body, isPublic }) {
     ...(method === (body ? "POST" : "GET") ? [] : [`--request ${method}`]),
     ...(body ? [`--json @- <<'JSON'\n${JSON.stringify(body, null, 2)}\nJSON`] : []),
   ];
-  return options.join(" ");
+  return options.join(" \\\n  ");
 }
 
 function typescript({ method, url, names, body, isPublic }) {
