@@ -87,7 +87,7 @@ SPECTACULAR: dict[str, Any] = {
         {"name": "Ledger", "description": "The fees that were booked."},
         {"name": "Sandbox", "description": "For test keys: fund wallets, mine blocks, force outcomes."},
     ],
-    "VERSION": "v2",
+    "VERSION": "2.0.0",
     "LICENSE": {"name": "MIT", "identifier": "MIT"},
     "SERVERS": [{"url": "/", "description": "The deployment that serves this document."}],
     "OAS_VERSION": "3.1.0",

@@ -23,6 +23,8 @@ const LIFE = [
   "getSweepV1",
 ];
 
+export const { version } = document.info;
+
 export const operations = Object.entries(document.paths)
   .flatMap(([path, item]) => METHODS.filter((method) => method in item).map((method) => operation(path, method, item[method])))
   .sort((one, other) => place(one) - place(other));
