@@ -19,11 +19,14 @@ SURFPOOL_READY := dev/surfpool/node_modules/.ready
 CLIENTS_READY := tests/solana_clients/node_modules/.ready
 SITE_READY := docs/site/node_modules/.ready
 TYPESCRIPT_READY := clients/typescript/node_modules/.ready
+WEB_READY := examples/web/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
 AUDIT_READY := .venv-audit/.ready
 OPENAPI_PYTHON_READY := .venv-openapi/.ready
 CONTRACTS_READY := contracts/out/.ready
 OPENAPI_DOCUMENT := var/openapi.json
+TYPESCRIPT_CLIENT := clients/typescript/dist/wallet.js
+WEB_PAGE := examples/web/dist/page.js
 FEE_SPLITS := var/vectors/fee_splits.bin
 # What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
 # files that say so, and draws new random inputs each time.
@@ -49,7 +52,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: always help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi clients docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
+	invariants coverage openapi clients web docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -149,7 +152,8 @@ coverage: $(CONTRACTS_READY) $(FEE_SPLITS) ## measure the coverage of the contra
 # Made of the code each time.
 $(OPENAPI_DOCUMENT): $(PYTHON_READY) always
 	mkdir -p $(@D)
-	$(CHECK_ENV) $(PY) manage.py openapi > $@
+	$(CHECK_ENV) $(PY) manage.py openapi > $@.new
+	cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # `calls` are a partner's, by the clients of four generators; mypy looks at them alone, since the generated code is not ours.
 openapi: $(OPENAPI_DOCUMENT) $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint the OpenAPI document, and compile calls by the clients that partners generate of it
@@ -166,15 +170,23 @@ openapi: $(OPENAPI_DOCUMENT) $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint th
 	MYPYPATH=var/generated .venv-openapi/bin/mypy --strict --follow-imports=silent --config-file= --cache-dir=var/generated/mypy \
 		docs/openapi-tools/calls/openapi_python_client.py
 
-# Its stories run with the other tests, on the local world.
-clients: $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and compile, bundle, size and lint it
+$(TYPESCRIPT_CLIENT): $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) clients/typescript/build.mjs $(wildcard clients/typescript/src/*.ts)
 	mkdir -p clients/typescript/src/generated
 	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
 		npx openapi-typescript ../../$(OPENAPI_DOCUMENT) --default-non-nullable false --output src/generated/api.ts && \
-		npx tsc --emitDeclarationOnly && node build.mjs && \
+		npx tsc --emitDeclarationOnly && node build.mjs
+
+# Its stories run with the other tests, on the local world.
+clients: $(TYPESCRIPT_CLIENT) $(WEB_PAGE) ## build the TypeScript client and the page in examples/web; compile, size and lint them
+	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
 		for compiler in typescript typescript-7; do for project in tsconfig.test.json tsconfig.consumer.json; do \
 			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done && \
 		npx eslint . && npx publint --pack false
+
+web: $(WEB_PAGE) ## build the page in examples/web, which `make dev` serves
+
+$(WEB_PAGE): $(TYPESCRIPT_CLIENT) $(WEB_READY) examples/web/build.mjs examples/web/server.ts $(wildcard examples/web/src/*)
+	cd examples/web && PATH="$(NODE_BIN):$$PATH" && npx tsc && node build.mjs
 
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.

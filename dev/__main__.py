@@ -55,14 +55,20 @@ def up() -> int:
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)
-        wallet_port = free_port()
+        wallet_port, page_port = free_port(), free_port()
         wallet_url = f"http://127.0.0.1:{wallet_port}"
         local.write_description({**running.describe(), "solana": cluster.describe(), "walletUrl": wallet_url})
         service.start_wallet(supervisor, local, wallet_port)
-        local.write_snippet_variables(base_url=running.base_url, api_key=running.api_keys[0], wallet_url=wallet_url)
-        say(_welcome(local, cluster, running))
+        api_key = running.api_keys[0]
+        variables = world.snippet_variables(
+            local.describe(), base_url=running.base_url, api_key=api_key, wallet_url=wallet_url
+        )
+        local.write_snippet_variables(variables)
+        say(_welcome(local, cluster, running, page_port))
         with suppress(Interrupted):
-            _build_documentation(supervisor, local)
+            if _builds(supervisor, "web"):
+                service.start_page(supervisor, variables, page_port)
+            _builds(supervisor, "docs", WORLD_ENV=str(local.snippets_file))
             supervisor.watch()
         say("stopping")
     return 0
@@ -82,19 +88,22 @@ def demo() -> int:
         return supervisor.run(Program(name="demo", argv=argv))
 
 
-def _build_documentation(supervisor: Supervisor, local: world.World) -> None:
-    """Build the documentation with this world's variables; without it, the service goes on."""
-    log = supervisor.folder / "docs.log"
-    argv, env = ["make", "--no-print-directory", "docs"], {"WORLD_ENV": str(local.snippets_file)}
-    if supervisor.run(Program(name="docs", argv=argv, env=env, log=log)):
-        say(f"the documentation could not be built, see {log}")
+def _builds(supervisor: Supervisor, target: str, **variables: str) -> bool:
+    """Return whether make can build a target; the service goes on without it."""
+    log = supervisor.folder / f"make-{target}.log"
+    argv = ["make", "--no-print-directory", target]
+    failed = supervisor.run(Program(name=f"make-{target}", argv=argv, env=variables, log=log))
+    if failed:
+        say(f"`make {target}` failed, see {log}")
+    return not failed
 
 
-def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.Service) -> str:
+def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.Service, page_port: int) -> str:
     return f"""
+  Page       http://127.0.0.1:{page_port}/ (in half a minute): sweep in your browser
   API        {running.base_url}/v2/status
   Rolled back {running.fallback_url}/v2/status (builds on V4)
-  Documents  {running.base_url}/docs/ (in half a minute)
+  Documents  {running.base_url}/docs/ (in a minute)
   Admin      {running.base_url}/admin/  ({service.ADMIN}, {running.admin_password})
   API keys   {running.api_keys[0]}
              {running.api_keys[1]}

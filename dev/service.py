@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from dev.engines.postgres import RUNTIME
 from dev.engines.solana import LocalCluster
 from dev.keys import address_of
+from dev.node import node_folder
 from dev.ports import free_port
 from dev.processes.errors import DatabaseError
 from dev.processes.process import Program
@@ -78,6 +80,14 @@ def start_wallet(supervisor: Supervisor, world: World, port: int) -> None:
     """Start the wallet of the users in world.json."""
     argv = [sys.executable, "-m", "dev.local_wallet", str(port), str(world.world_file)]
     supervisor.launch(Program(name="wallet", argv=argv, log=_fresh(supervisor.folder / "wallet.log")))
+
+
+def start_page(supervisor: Supervisor, variables: Mapping[str, str], port: int) -> None:
+    """Start the server of the page in `examples/web`, with the variables of the documentation's snippets."""
+    argv, env = [str(node_folder() / "node"), "examples/web/server.ts"], {**variables, "PORT": str(port)}
+    supervisor.launch(
+        Program(name="page", argv=argv, env=env, log=_fresh(supervisor.folder / "page.log"), restarts=True)
+    )
 
 
 def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,12 +71,10 @@ class World:
         self.world_file.touch(mode=0o600)
         self.world_file.write_text(json.dumps({**self.describe(), **extra}, indent=2) + "\n")
 
-    def write_snippet_variables(self, *, base_url: str, api_key: str, wallet_url: str) -> None:
-        """Write world.env for the documentation's snippets; only its owner may read it."""
+    def write_snippet_variables(self, variables: Mapping[str, str]) -> None:
+        """Write world.env; only its owner may read it."""
         self.snippets_file.touch(mode=0o600)
-        self.snippets_file.write_text(
-            snippet_variables(self.describe(), base_url=base_url, api_key=api_key, wallet_url=wallet_url)
-        )
+        self.snippets_file.write_text(exported(variables))
 
     def describe(self) -> dict[str, Any]:
         """Return the fields of world.json that do not depend on the service."""
@@ -97,10 +96,10 @@ class World:
         }
 
 
-def snippet_variables(described: dict[str, Any], *, base_url: str, api_key: str, wallet_url: str) -> str:
-    """Return the variables that the documentation's snippets use, for a shell; ``described`` is a world.json."""
+def snippet_variables(described: dict[str, Any], *, base_url: str, api_key: str, wallet_url: str) -> dict[str, str]:
+    """Return the variables that the documentation's snippets use; ``described`` is a world.json."""
     user, tokens = described["users"][0], described["tokens"]
-    variables = {
+    return {
         "BASE_URL": base_url,
         "API_KEY": api_key,
         "CHAIN": described["chain"],
@@ -110,6 +109,10 @@ def snippet_variables(described: dict[str, Any], *, base_url: str, api_key: str,
         "WALLET_KEY": user["privateKey"],
         "OUTPUT_TOKEN": tokens["WETH"]["address"],
     }
+
+
+def exported(variables: Mapping[str, str]) -> str:
+    """Return lines of a shell that set these variables."""
     return "".join(f"export {name}={value}\n" for name, value in variables.items())
 
 

@@ -24,17 +24,14 @@ def wallet_url(chain: LocalChain) -> Iterator[str]:
 
 
 @pytest.fixture
-def world_env(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_url: str, tmp_path: Path) -> Path:
+def snippets(chain: LocalChain, live_server: LiveServer, api_key: str, wallet_url: str) -> dict[str, str]:
     """The variables of this world, as `make dev` writes them."""
-    variables = snippet_variables(chain.world, base_url=live_server.url, api_key=api_key, wallet_url=wallet_url)
-    file = tmp_path / "world.env"
-    file.write_text(variables)
-    return file
+    return snippet_variables(chain.world, base_url=live_server.url, api_key=api_key, wallet_url=wallet_url)
 
 
 @pytest.fixture
 def sandbox_tokens(api: Client, chain: LocalChain) -> dict[str, str]:
-    """The sandbox's tokens, which the user of ``world_env`` has: their addresses, by name in capitals."""
+    """The sandbox's tokens, which the user of ``snippets`` has: their addresses, by name in capitals."""
     body = {"chain": chain.world["chain"], "wallet": chain.users[0].address}
     assert api.post("/v2/sandbox/fund", body, content_type="application/json").status_code == 200
     (found,) = (one for one in api.get("/v2/sandbox").json()["data"]["chains"] if one["chain"] == body["chain"])

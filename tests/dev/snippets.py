@@ -56,8 +56,8 @@ def blocks_of(page: str) -> list[Block]:
     return shown
 
 
-def run(blocks: list[Block], folder: Path, *, given: str = "") -> str:
-    """Save the files, run the other blocks in one shell after what is given, and return what they print."""
+def run(blocks: list[Block], folder: Path, variables: Mapping[str, str]) -> str:
+    """Save the files, run the other blocks in one shell with these variables, and return what they print."""
     tools = folder.with_name(f"{folder.name}-tools")
     for path in (folder, tools):
         path.mkdir()
@@ -65,7 +65,7 @@ def run(blocks: list[Block], folder: Path, *, given: str = "") -> str:
         substitute = tools / "curl"
         substitute.write_text(f'#!/bin/sh\nexec {sys.executable} {LOCAL_CURL} "$@"\n')
         substitute.chmod(0o755)
-    commands = [given]
+    commands = []
     for block in blocks:
         if block.title:
             (folder / block.title).write_text(f"{block.content}\n")
@@ -76,7 +76,7 @@ def run(blocks: list[Block], folder: Path, *, given: str = "") -> str:
     ran = subprocess.run(
         ["/usr/bin/env", "bash", "-ec", "\n".join(commands)],
         cwd=folder,
-        env={**kept, "PATH": search_path},
+        env={**kept, **variables, "PATH": search_path},
         capture_output=True,
         text=True,
         check=False,

@@ -171,18 +171,18 @@ def test_each_code_has_a_page(site_pages: Path) -> None:
 
 @pytest.mark.parametrize("code", [row.code for row in ERROR_TABLE.values()])
 def test_its_request_is_refused_with_it_and_what_to_do_is_not(
-    request: pytest.FixtureRequest, site_pages: Path, world_env: Path, tmp_path: Path, code: str
+    request: pytest.FixtureRequest, site_pages: Path, snippets: dict[str, str], tmp_path: Path, code: str
 ) -> None:
     page = (site_pages / "errors" / code / "index.html").read_text()
     situated = SITUATIONS.get(code, sandbox_tokens)(request.getfixturevalue)
-    variables = world_env.read_text() + "".join(f"export {name}={value}\n" for name, value in situated.items())
+    variables = snippets | situated
     *provoking, fixing = blocks_of(page)
     assert bool(provoking) == (code not in NOT_BY_A_REQUEST) == (f'id="{PROVOKES}"' in page)
     for number, block in enumerate(provoking):
-        refusal = documents_in(run([block], tmp_path / f"provoking-{number}", given=variables))[-1]
+        refusal = documents_in(run([block], tmp_path / f"provoking-{number}", variables))[-1]
         assert refusal["error"]["code"] == code, refusal
     if code not in WITHOUT_AN_END:
-        printed = run([fixing], tmp_path / "fixing", given=variables)
+        printed = run([fixing], tmp_path / "fixing", variables)
         answers = [] if "text/csv" in fixing.content else documents_in(printed)
         assert all(answer["ok"] for answer in answers), printed
 

@@ -25,12 +25,11 @@ MESSAGE = b'{"type": "sweep.completed", "data": {"sweepId": "019cade2", "sequenc
 
 
 @pytest.fixture
-def copied(site_pages: Path, tmp_path: Path, world_env: Path) -> Callable[..., str]:
+def copied(site_pages: Path, tmp_path: Path, snippets: dict[str, str]) -> Callable[..., str]:
     """Run the blocks of a guide with some variables, and return what they print."""
 
     def run_guide(guide: str, **variables: str) -> str:
-        given = world_env.read_text() + "".join(f"export {name}={value}\n" for name, value in variables.items())
-        return run(blocks_in(site_pages, guide), tmp_path / guide, given=given)
+        return run(blocks_in(site_pages, guide), tmp_path / guide, snippets | variables)
 
     return run_guide
 
@@ -59,7 +58,7 @@ def test_the_servers_of_webhooks_take_our_messages_only(
     site_pages: Path, tmp_path: Path, command: tuple[str, str]
 ) -> None:
     folder = tmp_path / "webhooks"
-    run(blocks_in(site_pages, "webhooks"), folder)
+    run(blocks_in(site_pages, "webhooks"), folder, {})
     at = timezone.now()
     headers = {
         "webhook-id": "msg_1",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from dev.world import exported
 from sweepapi.api.openapi import site
 from sweepapi.api.openapi.document import document
 from sweeps.models import Sweep
@@ -19,10 +20,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def documentation(world_env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def documentation(snippets: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The site, built with these variables."""
-    built = world_env.with_name("site")
-    build_site(built, {"WORLD_ENV": str(world_env)})
+    variables = tmp_path / "world.env"
+    variables.write_text(exported(snippets))
+    built = tmp_path / "site"
+    build_site(built, {"WORLD_ENV": str(variables)})
     monkeypatch.setattr(site, "FOLDER", built)
 
 
@@ -32,7 +35,7 @@ def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
         blocks = blocks_of(anonymous.get(f"/docs/quickstarts/{name}/").content.decode())
         own = [line for block in blocks if block.title for line in block.content.splitlines() if line.strip()]
         assert 0 < len(own) <= MAX_OWN_LINES, f"{name} has {len(own)} lines"
-        printed = run(blocks, tmp_path / name)
+        printed = run(blocks, tmp_path / name, {})
         assert "completed" in printed, name
         assert Sweep.objects.filter(status="completed").count() == done
 

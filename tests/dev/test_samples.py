@@ -13,7 +13,7 @@ from tests.dev.snippets import Block, blocks_of, documents_in, run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SOME_ID = "0197a3c4-5d6e-7f80-9a1b-2c3d4e5f6071"
-VARIABLES = f"export SWEEP_ID={SOME_ID} WEBHOOK_ID={SOME_ID} MONTH=2999-12 ENTRY=1\n"
+VARIABLES = {"SWEEP_ID": SOME_ID, "WEBHOOK_ID": SOME_ID, "MONTH": "2999-12"}
 # How each language runs many files in one process, and says before each which one it is.
 RUNNERS = {
     "sh": 'for file in *.sh; do echo \\"$file\\"; bash -e $file; done',
@@ -29,7 +29,7 @@ REFUSALS = {"unsupported_chain", "sweep_not_found", "webhook_not_found", "statem
 
 @pytest.mark.parametrize("suffix", RUNNERS)
 def test_each_sample_is_a_request_that_its_operation_understands(
-    site_pages: Path, world_env: Path, tmp_path: Path, suffix: str
+    site_pages: Path, snippets: dict[str, str], tmp_path: Path, suffix: str
 ) -> None:
     pages = sorted(site_pages.glob("reference/*/index.html"))
     language = list(RUNNERS).index(suffix)
@@ -37,8 +37,7 @@ def test_each_sample_is_a_request_that_its_operation_understands(
     paths = json.loads(document().plain.body)["paths"]
     assert len(samples) == sum(len(operations) for operations in paths.values())
 
-    given = world_env.read_text() + VARIABLES
-    printed = documents_in(run([*samples, Block(None, RUNNERS[suffix])], tmp_path / "samples", given=given))
+    printed = documents_in(run([*samples, Block(None, RUNNERS[suffix])], tmp_path / "samples", snippets | VARIABLES))
 
     codes = dict.fromkeys((block.title for block in samples), "")
     for before, found in pairwise(printed):

@@ -35,10 +35,6 @@ def run(tests: list[Path], variables: Mapping[str, str]) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def variables_of(world_env: Path) -> dict[str, str]:
-    return dict(line.removeprefix("export ").split("=", 1) for line in world_env.read_text().splitlines())
-
-
 @pytest.fixture
 def checked() -> Iterator[None]:
     """Sweeps are looked at all the time, as by the loop."""
@@ -57,8 +53,8 @@ def checked() -> Iterator[None]:
     worker.join()
 
 
-def test_its_stories_end_as_they_say(world_env: Path) -> None:
-    run(sorted(CLIENT.glob("test/*.test.ts")), variables_of(world_env))
+def test_its_stories_end_as_they_say(snippets: dict[str, str]) -> None:
+    run(sorted(CLIENT.glob("test/*.test.ts")), snippets)
 
 
 @pytest.mark.usefixtures("checked")

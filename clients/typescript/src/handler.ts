@@ -9,6 +9,7 @@ export type Operation =
   | "finalize"
   | "confirm"
   | "sweep"
+  | "receipt"
   | "cancel";
 
 /** Who sent a request, by your login. */
@@ -47,6 +48,7 @@ const ROUTES: readonly [Operation, string, RegExp][] = [
   ["finalize", "POST", new RegExp(`^/v2/sweep/status/${ID}/finalize$`)],
   ["confirm", "POST", new RegExp(`^/v2/sweep/status/${ID}/confirm$`)],
   ["sweep", "GET", new RegExp(`^/v[12]/sweep/status/${ID}$`)],
+  ["receipt", "GET", new RegExp(`^/v[12]/sweep/status/${ID}/receipt$`)],
   ["cancel", "POST", new RegExp(`^/v2/sweep/status/${ID}/cancel$`)],
 ];
 const WITH_WALLET = new Set<Operation>(["discover", "quote", "build"]);

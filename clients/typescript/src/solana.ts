@@ -1,5 +1,5 @@
 // The same on Solana: the wallet signs an offer's transactions, they are sent, and the service finds them on chain.
-import { callsTo, type BackendOptions } from "./backend.ts";
+import { createBackend, type BackendOptions } from "./backend.ts";
 import type { components } from "./generated/api.ts";
 import { wait } from "./waiting.ts";
 
@@ -18,8 +18,8 @@ export interface SolanaExecuteOptions extends BackendOptions {
 
 /** Has the wallet sign and sends an offer's transactions; returns the sweep once it is known what landed. */
 export async function executeSolanaOffer(offer: SolanaOffer, options: SolanaExecuteOptions): Promise<SolanaSweep> {
-  const { sign, send, backend, signal, pollMilliseconds = 1000 } = options;
-  const call = callsTo(backend, options);
+  const { sign, send, signal, pollMilliseconds = 1000 } = options;
+  const { solana } = createBackend(options);
   const unsigned = offer.transactions.map(({ transaction }) => Uint8Array.from(atob(transaction), code));
   signal?.throwIfAborted();
   const signed = await sign(unsigned);
@@ -30,7 +30,7 @@ export async function executeSolanaOffer(offer: SolanaOffer, options: SolanaExec
     throw new AggregateError(refused.map(({ reason }) => reason as unknown), "no transaction was taken by the node");
   }
   for (;;) {
-    const sweep = await call<SolanaSweep>("GET", `/v1/sweep/status/${offer.sweepId}`);
+    const sweep = await solana.sweep(offer.sweepId);
     if (sweep.status !== "pending") {
       return sweep;
     }

@@ -1,9 +1,10 @@
 // For a page: has the user's wallet execute an offer that your back end built, and reports what was sent. It holds no key.
 import type { components } from "./generated/api.ts";
-import { callsTo, type BackendOptions } from "./backend.ts";
+import { createBackend, type BackendOptions } from "./backend.ts";
 import { NoAnswerError, SweepApiError, isRefusal } from "./errors.ts";
 import { wait } from "./waiting.ts";
 
+export { createBackend, type BackendOptions } from "./backend.ts";
 export { executeSolanaOffer, type SolanaExecuteOptions, type SolanaOffer, type SolanaSweep } from "./solana.ts";
 
 export { isRefusal, NoAnswerError, SweepApiError };
@@ -80,8 +81,8 @@ export function chooseExecution(offer: Offer, atomic: string | null): Execution 
  * Throws `UserRejectedError`, `WalletError`, `SweepApiError` and `NoAnswerError`, or the reason of the signal.
  */
 export async function executeOffer(offer: Offer, options: ExecuteOptions): Promise<Sweep> {
-  const { provider, wallet: from, backend, onProgress = () => {}, signal, pollMilliseconds = 1000 } = options;
-  const call = callsTo(backend, options);
+  const { provider, wallet: from, onProgress = () => {}, signal, pollMilliseconds = 1000 } = options;
+  const backend = createBackend(options);
   const execution = chooseExecution(offer, await atomicOf(provider, from, offer.chainId));
   return decided(await reported());
 
@@ -117,31 +118,27 @@ export async function executeOffer(offer: Offer, options: ExecuteOptions): Promi
     if (signatures.length === 0) {
       return execution.transaction as Call;
     }
-    const body = { execution: execution.kind, signatures };
-    const { transaction } = await post<{ transaction: Call }>(`/v2/sweep/status/${offer.sweepId}/finalize`, body);
+    const kind = execution.kind as Schemas["FinalizeRequest"]["execution"]; // chosen from those that are known
+    const { transaction } = await backend.finalize(offer.sweepId, { execution: kind, signatures });
     return transaction;
   }
 
   async function confirm(body: object): Promise<Sweep> {
     onProgress({ step: "confirm" });
     try {
-      return await post<Sweep>(`/v2/sweep/status/${offer.sweepId}/confirm`, body);
+      return await backend.confirm(offer.sweepId, body);
     } catch (error) {
       if (isRefusal(error, "transaction_reverted")) {
-        return status(); // which says why
+        return backend.sweep(offer.sweepId); // which says why
       }
       throw error;
     }
   }
 
-  function status(): Promise<Sweep> {
-    return call<Sweep>("GET", `/v2/sweep/status/${offer.sweepId}`);
-  }
-
   async function decided(sweep: Sweep): Promise<Sweep> {
     while (sweep.status === "pending") {
       await wait(pollMilliseconds, signal);
-      sweep = await status();
+      sweep = await backend.sweep(offer.sweepId);
     }
     return sweep;
   }
@@ -172,10 +169,6 @@ export async function executeOffer(offer: Offer, options: ExecuteOptions): Promi
     } catch (error) {
       throw walletError(error);
     }
-  }
-
-  function post<Data>(path: string, body: object): Promise<Data> {
-    return call<Data>("POST", path, body);
   }
 }
 

@@ -1,0 +1,194 @@
+// The page: what goes on between a user who connects a wallet and one token instead of many.
+import {
+  atomicOf,
+  chooseExecution,
+  createBackend,
+  executeOffer,
+  isRefusal,
+  NoAnswerError,
+  SweepApiError,
+  UserRejectedError,
+  WalletError,
+} from "@sweepapi/client/wallet";
+import { progressOf, show } from "./screens.ts";
+import type { Chain, Discovered, Offer, Sweep } from "./types.ts";
+import { connect, watchWallets, type Wallet } from "./wallets.ts";
+
+const BACKEND = "/api/sweeps";
+const SLIPPAGE_BPS = 100;
+const LEAST_SECONDS = 30; // an offer that ends sooner is renewed before the user signs it
+const LOOK_MILLISECONDS = 2000;
+const LAST_SWEEP = "last-sweep";
+
+const backend = createBackend({ backend: BACKEND });
+
+interface User {
+  wallet: Wallet;
+  address: string;
+  chain: Chain;
+  outputMint: string;
+  atomic: string | null;
+}
+
+function start(): void {
+  let isWaiting = true;
+  watchWallets((wallets) => {
+    if (isWaiting) {
+      show({ name: "connect", wallets, connect: enter });
+    }
+  });
+  show({ name: "connect", wallets: [], connect: enter });
+
+  function enter(wallet: Wallet): void {
+    isWaiting = false;
+    attempt("Waiting for your wallet", start, async () => {
+      const { chain, outputToken } = (await (await fetch("/api/settings")).json()) as { chain: Chain; outputToken: string };
+      const address = await connect(wallet, chain.chainId);
+      const body = JSON.stringify({ wallet: address });
+      await fetch("/api/login", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const atomic = await atomicOf(wallet.provider, address, chain.chainId);
+      const user = { wallet, address, chain, outputMint: outputToken, atomic };
+      if (!(await resumed(user))) {
+        await discover(user);
+      }
+    });
+  }
+}
+
+/** Shows the sweep that was sent before the page was closed, if there is one of this user that is not final. */
+async function resumed(user: User): Promise<boolean> {
+  const sweepId = localStorage.getItem(LAST_SWEEP);
+  if (sweepId === null) {
+    return false;
+  }
+  try {
+    const sweep = await backend.sweep(sweepId);
+    const isUnderWay = sweep.open && sweep.transaction !== null;
+    if (isUnderWay) {
+      void follow(user, sweep);
+    }
+    return isUnderWay;
+  } catch (error) {
+    if (isRefusal(error)) {
+      return false; // another wallet's
+    }
+    throw error;
+  }
+}
+
+async function discover(user: User): Promise<void> {
+  const found = await backend.discover(basics(user));
+  const best = new Set(found.bestBasket.tokens.map(({ mint }) => mint));
+  show({
+    name: "choose",
+    found,
+    best,
+    review: (mints) => {
+      attempt("Looking for the best prices", () => retry(user), () => build(user, found, mints));
+    },
+    again: () => retry(user),
+  });
+}
+
+function retry(user: User): void {
+  attempt("Looking through your wallet", start, () => discover(user));
+}
+
+async function build(user: User, found: Discovered, mints: ReadonlySet<string>): Promise<void> {
+  const tokens = found.tokens.flatMap(({ mint, amount }) => (mints.has(mint) && amount ? [{ mint, amount }] : []));
+  // One token whose price falls meanwhile may stay, instead of the whole sweep failing.
+  const skipping = tokens.length > 1 ? { onLegFailure: "skip" as const, maxSkipped: 1 } : {};
+  const offer = await backend.build({ ...basics(user), tokens, slippageBps: SLIPPAGE_BPS, onUnroutable: "skip", ...skipping });
+  review(user, offer, null);
+}
+
+function basics({ chain, address, outputMint, atomic }: User) {
+  const wallet = atomic === null ? {} : { execution: { wallet: { atomic: atomic as "ready" | "supported" | "unsupported" } } };
+  return { chain: chain.name, wallet: address, outputMint, ...wallet };
+}
+
+/** Shows an offer; a note says what has changed since the last one. */
+function review(user: User, offer: Offer, note: string | null): void {
+  show({
+    name: "review",
+    offer,
+    note,
+    kind: chooseExecution(offer, user.atomic).kind,
+    sweep: () => {
+      attempt("Checking the prices", () => retry(user), async () => {
+        const { expiresInSeconds } = await backend.sweep(offer.sweepId);
+        if ((expiresInSeconds ?? 0) < LEAST_SECONDS) {
+          review(user, await backend.refresh(offer.sweepId), "The offer had ended. These are the prices of now.");
+        } else {
+          await sweep(user, offer);
+        }
+      });
+    },
+    back: () => {
+      attempt("Looking through your wallet", start, async () => {
+        await backend.cancel(offer.sweepId);
+        await discover(user);
+      });
+    },
+  });
+}
+
+async function sweep(user: User, offer: Offer): Promise<void> {
+  localStorage.setItem(LAST_SWEEP, offer.sweepId);
+  const { provider } = user.wallet;
+  const onProgress = progressOf(chooseExecution(offer, user.atomic).kind);
+  const ended = await executeOffer(offer, { provider, wallet: user.address, backend: BACKEND, onProgress });
+  void follow(user, ended);
+}
+
+/** Shows how a sweep ended, until nothing can change that. */
+async function follow(user: User, ended: Sweep): Promise<void> {
+  const shown = { name: "result", explorer: user.chain.blockExplorerUrl, receiptUrl: backend.receiptUrl, again: () => retry(user) } as const;
+  let isShown = show({ ...shown, sweep: ended });
+  for (let sweep = ended; sweep.open && isShown(); ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+    try {
+      const now = await backend.sweep(ended.sweepId);
+      if (isShown() && (now.status !== sweep.status || now.open !== sweep.open)) {
+        isShown = show({ ...shown, sweep: now });
+      }
+      sweep = now;
+    } catch (error) {
+      if (!(error instanceof NoAnswerError || error instanceof SweepApiError)) {
+        throw error;
+      } // it is asked again
+    }
+  }
+}
+
+/** Does something that takes a while; what goes wrong is shown, with a way on. */
+function attempt(doing: string, again: () => void, action: () => Promise<void>): void {
+  show({ name: "busy", doing });
+  action().catch((error: unknown) => {
+    show({ name: "problem", ...explained(error), again });
+  });
+}
+
+function explained(error: unknown): { title: string; details: string } {
+  if (error instanceof UserRejectedError) {
+    return { title: "You declined", details: "Nothing was taken. You can sweep whenever you like." };
+  }
+  if (error instanceof WalletError) {
+    return { title: "Your wallet could not do it", details: error.message };
+  }
+  if (isRefusal(error, "uneconomic")) {
+    return { title: "Not worth it now", details: "The sweep would cost more than it brings. Try again when gas is cheaper." };
+  }
+  if (isRefusal(error, "sweep_expired", "sweep_void", "sweep_failed", "new_build_required")) {
+    return { title: "The offer has ended", details: "Nothing was taken. Get a new one." };
+  }
+  if (error instanceof SweepApiError) {
+    return { title: "That did not work", details: error.message };
+  }
+  if (error instanceof NoAnswerError) {
+    return { title: "No connection", details: "What you sent is found all the same. Try again in a moment." };
+  }
+  throw error;
+}
+
+start();
