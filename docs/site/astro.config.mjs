@@ -16,6 +16,7 @@ export default defineConfig({
       description: "Turn many small tokens of a wallet into one, in one transaction.",
       disable404Route: true,
       customCss: ["./src/styles/reference.css"],
+      routeMiddleware: "./src/integrations/errors-link.mjs",
       expressiveCode: { plugins: [world], defaultProps: { wrap: true } },
       sidebar: [
         { label: "Overview", link: "/" },
