@@ -1,7 +1,6 @@
 """Every block that a reader of a quickstart can copy is run as the page shows it, in order, in an empty folder."""
 
 import html
-import json
 import os
 import re
 import shutil
@@ -11,18 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.test import Client
 
 from dev.node import node_folder
 from sweepapi.api.openapi import site
-from sweepapi.api.openapi.document import document
 from sweeps.models import Sweep
+from tests.documentation import build
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
-SITE = Path(settings.BASE_DIR, "docs", "site")
-ASTRO = SITE / "node_modules" / "astro" / "bin" / "astro.mjs"
 LOCAL_CURL = Path(__file__).with_name("local_curl.py")
 KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
 BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
@@ -41,25 +37,9 @@ class Block:
 
 
 @pytest.fixture
-def openapi_file(tmp_path: Path) -> Path:
-    """The OpenAPI document that the reference is made of."""
-    file = tmp_path / "openapi.json"
-    file.write_bytes(document().plain.body)
-    return file
-
-
-@pytest.fixture
-def documentation(world_env: Path, openapi_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def documentation(world_env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The site, built with these variables."""
-    built = world_env.with_name("site")
-    given = {"WORLD_ENV": str(world_env), "OPENAPI_FILE": str(openapi_file), "ASTRO_TELEMETRY_DISABLED": "1"}
-    subprocess.run(
-        [node_folder() / "node", ASTRO, "build", "--silent", "--force", "--outDir", built],
-        cwd=SITE,
-        env={**os.environ, **given},
-        check=True,
-    )
-    monkeypatch.setattr(site, "FOLDER", built)
+    monkeypatch.setattr(site, "FOLDER", build(world_env.parent, WORLD_ENV=str(world_env)))
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -109,14 +89,3 @@ def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
         printed = run(blocks, tmp_path / name)
         assert "completed" in printed, name
         assert Sweep.objects.filter(status="completed").count() == done
-
-
-@pytest.mark.usefixtures("documentation")
-def test_the_reference_has_a_page_for_each_operation_which_the_list_links(anonymous: Client) -> None:
-    listed = set(
-        re.findall(r'href="(/docs/reference/[a-z0-9-]+/)"', anonymous.get("/docs/reference/").content.decode())
-    )
-    paths: dict[str, dict[str, object]] = json.loads(document().plain.body)["paths"]
-    assert len(listed) == sum(len(operations) for operations in paths.values())
-    for page in listed:
-        assert "Failures" in anonymous.get(page).content.decode(), page
