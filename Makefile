@@ -50,7 +50,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: always help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi clients docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
+	invariants coverage openapi clients docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana lab-web abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -200,6 +200,9 @@ lab-solana: $(CONTRACTS_READY) ## sweep Solana at the swap API's free plan; read
 	WALLETS=$${WALLETS:-200} $(PY) -m dev exec -- $(PY) -m pytest --reuse-db --durations=3 \
 		tests/sweeps/rails/solana_v1/discover/test_spam_wallet.py tests/sweeps/rails/solana_v1/test_random_wallets.py || failed=1; \
 	exit $$failed
+
+lab-web: $(CONTRACTS_READY) $(BROWSER_READY) docs ## visit the documentation with Chromium; measure paint, bytes and height; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m lab.bench web
 
 ifeq ($(SECTION),deception)
 lab-bench: $(TOKEN_LISTS_READY)

@@ -12,18 +12,14 @@ from django.test import Client
 
 from dev.browser.browser import Browser
 from dev.browser.page import Page
+from lab.bench.web.pages import BUILD_PAGE, DESK_PIXELS, HEIGHT, MOST_BYTES, MOST_PIXELS, paths_of, visit
 from sweepapi.api.openapi import site
 from sweepapi.api.openapi.document import document
 from tests.browser.barriers import barriers
 
-DESK, PHONE = 1280, 420
-MOST_BYTES = 100_000
-MOST_HEIGHT = 3_000
-BUILD = "/docs/reference/build-sweep/"
+PHONE_PIXELS = 420
 ERRORS = "/docs/errors"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# Each page of the site fetches its search last.
-READY = "!document.querySelector('site-search') || document.querySelector('site-search input')"
 TEXT = "document.querySelector('main').innerText"
 
 
@@ -47,8 +43,7 @@ class Links(HTMLParser):
 @pytest.fixture
 def pages(built_site: Path) -> list[str]:
     """The paths of all pages."""
-    files = sorted(built_site.rglob("index.html"))
-    return [f"/docs/{file.parent.relative_to(built_site)}/".replace("/./", "/") for file in files]
+    return paths_of(built_site)
 
 
 @pytest.fixture
@@ -62,8 +57,7 @@ def kinds(built_site: Path, pages: list[str]) -> list[str]:
 
 def faults(page: Page, url: str) -> list[str]:
     """Open a page and return what is wrong with it at once."""
-    page.goto(url)
-    page.wait(READY)
+    visit(page, url)
     overflow = page.evaluate(OVERFLOW)
     return page.faults() + ([f"{overflow} pixels too wide"] if overflow else [])
 
@@ -72,7 +66,7 @@ def test_every_page_opens_without_a_fault_and_is_at_most_100_kb(
     browser: Browser, documentation: str, pages: list[str]
 ) -> None:
     found = {}
-    with browser.page(width=DESK) as page:
+    with browser.page(width=DESK_PIXELS) as page:
         page.disable_cache()
         for path in [*pages, ERRORS]:
             found[path] = faults(page, documentation + path)
@@ -82,19 +76,19 @@ def test_every_page_opens_without_a_fault_and_is_at_most_100_kb(
 
 
 def test_every_page_fits_a_phone_in_the_dark(browser: Browser, documentation: str, pages: list[str]) -> None:
-    with browser.page(width=PHONE, dark=True) as page:
+    with browser.page(width=PHONE_PIXELS, dark=True) as page:
         found = {path: faults(page, documentation + path) for path in [*pages, ERRORS]}
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 
 
 def test_no_kind_of_page_has_barriers_in_light_or_dark(browser: Browser, documentation: str, kinds: list[str]) -> None:
     found = {}
-    with browser.page(width=DESK) as page:
+    with browser.page(width=DESK_PIXELS) as page:
         for path in kinds:
-            page.view(width=DESK, dark=False)
+            page.view(width=DESK_PIXELS, dark=False)
             page.goto(documentation + path)
             found[path] = barriers(page)
-            page.view(width=PHONE, dark=True)
+            page.view(width=PHONE_PIXELS, dark=True)
             page.goto(documentation + path)
             found[path] += barriers(page)
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
@@ -104,7 +98,7 @@ def test_the_page_that_stands_in_for_an_unbuilt_site_has_neither_faults_nor_barr
     browser: Browser, documentation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "FOLDER", tmp_path)
-    with browser.page(width=PHONE) as page:
+    with browser.page(width=PHONE_PIXELS) as page:
         assert faults(page, f"{documentation}/docs/") == []
         assert barriers(page) == []
 
@@ -121,8 +115,7 @@ def test_a_page_shows_the_same_text_without_scripts(browser: Browser, documentat
 
 def test_the_search_finds_a_word(browser: Browser, documentation: str) -> None:
     with browser.page() as page:
-        page.goto(f"{documentation}/docs/")
-        page.wait(READY)
+        visit(page, f"{documentation}/docs/")
         page.click("button[data-open-modal]")
         page.type("allowance")
         page.wait("document.querySelector('dialog .pagefind-ui__result a')")
@@ -130,9 +123,9 @@ def test_the_search_finds_a_word(browser: Browser, documentation: str) -> None:
 
 
 def test_the_page_of_the_build_is_at_most_3000_pixels_tall(browser: Browser, documentation: str) -> None:
-    with browser.page(width=DESK) as page:
-        page.goto(documentation + BUILD)
-        assert page.evaluate("document.documentElement.scrollHeight") <= MOST_HEIGHT
+    with browser.page(width=DESK_PIXELS) as page:
+        page.goto(documentation + BUILD_PAGE)
+        assert page.evaluate(HEIGHT) <= MOST_PIXELS
 
 
 @pytest.mark.usefixtures("documentation")
