@@ -1,4 +1,4 @@
-"""Builds the documentation for partners into files, as ``make docs`` does, and reads what was built."""
+"""Builds the documentation for partners into files of a test, as ``make docs`` does for the service."""
 
 import os
 import subprocess

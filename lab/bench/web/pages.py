@@ -8,7 +8,7 @@ DESK_PIXELS = 1280
 BUILD_PAGE = "/docs/reference/build-sweep/"
 MOST_BYTES = 100_000  # as sent, with style and scripts
 MOST_PIXELS = 3_000  # of the build's page from top to bottom, at a desk
-# A page fetches its search last; pages that are no part of the site have none.
+# A page of the site fetches its search last; the service's own pages have none.
 COMPLETE = "!document.querySelector('site-search') || document.querySelector('site-search input')"
 HEIGHT = "document.documentElement.scrollHeight"
 
