@@ -13,7 +13,7 @@ from dev.world import VAR
 
 LOG = VAR / "chromium.log"
 STOP_SECONDS = 30
-# Nothing that makes a page behave otherwise than at a user's.
+# None changes what a page may do.
 _FLAGS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -22,6 +22,7 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-dev-shm-usage",  # containers have little shared memory
     "--hide-scrollbars",
 )
 
@@ -40,9 +41,11 @@ class Browser:
         session = self._connection.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self._connection, session)
         page.view(width=width, dark=dark)
-        yield page
-        del self._connection.listeners[session]
-        self._connection.call("Target.disposeBrowserContext", browserContextId=profile)
+        try:
+            yield page
+        finally:
+            del self._connection.listeners[session]
+            self._connection.call("Target.disposeBrowserContext", browserContextId=profile)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dev.browser.connection import SECONDS, Connection, ProtocolError
 from dev.processes.errors import LocalWorldError
 from dev.processes.waiting import wait_until
 
-HEIGHT = 800
+VIEW_PIXELS = 800  # from top to bottom
 _DOMAINS = ("Page", "Runtime", "Log", "Network")
 # Their numbers, and what they type.
 _KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, ""), "ArrowDown": (40, ""), "ArrowUp": (38, "")}
@@ -37,6 +37,7 @@ class Page:
         self._loaded: set[str] = set()  # the documents, by their loader
         self._urls: dict[str, str] = {}  # of the requests
         self._faults: list[str] = []
+        self._runs_scripts = True
         self.bytes_received = 0  # as sent, with headers, since the last `goto`
         connection.listeners[session] = self._on_event
         for domain in _DOMAINS:
@@ -45,13 +46,16 @@ class Page:
 
     def view(self, *, width: int, dark: bool) -> None:
         """Set the width in CSS pixels, and which colours the user prefers."""
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+        self._call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=VIEW_PIXELS, deviceScaleFactor=1, mobile=False
+        )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
 
     def disable_scripts(self) -> None:
         """Run no script of the documents that load from now on."""
         self._call("Emulation.setScriptExecutionDisabled", value=True)
+        self._runs_scripts = False
 
     def disable_cache(self) -> None:
         """Load everything from the server, as at a first visit."""
@@ -110,7 +114,8 @@ class Page:
 
     def faults(self) -> list[str]:
         """Return and forget errors of console and scripts, violations of policies, and failed requests."""
-        self.evaluate("new Promise((resolve) => requestIdleCallback(resolve))")  # what the page is about to do
+        # A page that runs scripts first does what it is about to do; without them, promises stay pending.
+        self.evaluate("new Promise((resolve) => requestIdleCallback(resolve))" if self._runs_scripts else "0")
         found, self._faults = self._faults, []
         return found
 
@@ -132,7 +137,7 @@ class Page:
             case "Network.loadingFinished":
                 self.bytes_received += int(event["encodedDataLength"])
             case "Network.loadingFailed" if not event.get("canceled"):
-                self._faults.append(f"request: {self._urls[event['requestId']]}: {event['errorText']}")
+                self._faults.append(f"request: {self._urls.get(event['requestId'])}: {event['errorText']}")
             case "Log.entryAdded" if event["entry"]["level"] == "error":  # also violations, and responses from 400 on
                 self._faults.append(
                     f"{event['entry']['source']}: {event['entry']['text']} {event['entry'].get('url', '')}"
