@@ -121,7 +121,7 @@ def test_the_search_finds_a_word(browser: Browser, documentation: str) -> None:
     with browser.page() as page:
         visit(page, f"{documentation}/docs/")
         page.click("button[data-open-modal]")
-        page.type("allowance")
+        page.type("sweep")
         page.wait("document.querySelector('dialog .pagefind-ui__result a')")
         assert page.faults() == []
 
