@@ -18,6 +18,7 @@ TOKEN_LISTS_READY := lab/bench/deception/lists/node_modules/.ready
 SURFPOOL_READY := dev/surfpool/node_modules/.ready
 CLIENTS_READY := tests/solana_clients/node_modules/.ready
 SITE_READY := docs/site/node_modules/.ready
+BROWSER_READY := dev/browser/node_modules/.ready
 TYPESCRIPT_READY := clients/typescript/node_modules/.ready
 WEB_READY := examples/web/node_modules/.ready
 SLITHER_READY := .venv-slither/.ready
@@ -52,7 +53,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: always help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi clients web docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana abi vectors token-list lock audit clean
+	invariants coverage openapi clients web docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana lab-web abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -88,7 +89,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(TYPESCRIPT_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(TYPESCRIPT_READY) $(BROWSER_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
@@ -211,6 +212,9 @@ lab-solana: $(CONTRACTS_READY) ## sweep Solana at the swap API's free plan; read
 	WALLETS=$${WALLETS:-200} $(PY) -m dev exec -- $(PY) -m pytest --reuse-db --durations=3 \
 		tests/sweeps/rails/solana_v1/discover/test_spam_wallet.py tests/sweeps/rails/solana_v1/test_random_wallets.py || failed=1; \
 	exit $$failed
+
+lab-web: $(CONTRACTS_READY) $(BROWSER_READY) docs ## visit the documentation with Chromium; measure paint, bytes and height; fails if a target is missed
+	@$(PY) -m dev exec -- $(PY) -m lab.bench web
 
 ifeq ($(SECTION),deception)
 lab-bench: $(TOKEN_LISTS_READY)

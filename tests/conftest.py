@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
 from sweeps.rails.solana_v1 import availability as solana_availability
 from tests import emptying, fake_node, nitro, solana_cluster, solana_swap_api
+from tests.documentation import build
 from tests.factories.partners import PartnerFactory
 from tests.fake_node import FakeNode
 from tests.guards import watch_io
@@ -236,6 +238,12 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(Provider, "_post", counted)
     return trips
+
+
+@pytest.fixture(scope="session")
+def site_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the documentation, built as for a hosted service."""
+    return build(tmp_path_factory.mktemp("documentation"))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ export default defineConfig({
       disable404Route: true,
       components: { PageTitle: "./src/components/PageTitle.astro" },
       customCss: ["./src/styles/pages.css"],
+      routeMiddleware: "./src/integrations/errors-link.mjs",
       sidebar: [
         { label: "Overview", link: "/" },
         { label: "Quickstarts", items: ["quickstarts/typescript", "quickstarts/python", "quickstarts/curl"] },

@@ -17,7 +17,7 @@ from importlib import import_module
 from lab.bench.database import set_up
 from lab.bench.report import Section, conclude, print_table
 
-SECTIONS = ("api", "build", "deception", "indexer", "solana", "wallets", "webhooks")
+SECTIONS = ("api", "build", "deception", "indexer", "solana", "wallets", "web", "webhooks")
 
 
 def main(section: str) -> int:

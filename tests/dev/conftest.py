@@ -1,7 +1,6 @@
 """The service and a wallet on the local chain, for programs that know them by their URLs only."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -10,7 +9,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from dev import local_wallet
 from dev.world import snippet_variables
-from tests.dev.snippets import build_site
 from tests.local_chain import LocalChain
 
 
@@ -36,11 +34,3 @@ def sandbox_tokens(api: Client, chain: LocalChain) -> dict[str, str]:
     assert api.post("/v2/sandbox/fund", body, content_type="application/json").status_code == 200
     (found,) = (one for one in api.get("/v2/sandbox").json()["data"]["chains"] if one["chain"] == body["chain"])
     return {token["name"].upper(): token["mint"] for token in found["tokens"]}
-
-
-@pytest.fixture(scope="session")
-def site_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation, built as for a hosted service."""
-    folder = tmp_path_factory.mktemp("documentation") / "site"
-    build_site(folder, {})
-    return folder

@@ -1,4 +1,4 @@
-"""The documentation as it is built, and the blocks of its pages that readers copy, run as a shell runs them."""
+"""The blocks of the documentation's pages that readers copy, run as a shell runs them."""
 
 import html
 import json
@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from dev.node import node_folder
-from sweepapi.api.openapi.document import document
 
-SITE = Path(settings.BASE_DIR, "docs", "site")
-ASTRO = SITE / "node_modules" / "astro" / "bin" / "astro.mjs"
 LOCAL_CURL = Path(__file__).with_name("local_curl.py")
 KEPT = ("HOME", "LANG", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE")  # of the environment, and PIP_…
 BLOCK = re.compile(r'<figure class="frame.*?</figure>', re.DOTALL)
@@ -32,19 +27,6 @@ class Block:
 
     title: str | None
     content: str
-
-
-def build_site(folder: Path, variables: Mapping[str, str]) -> None:
-    """Build the documentation into a folder, with these environment variables of its build."""
-    document_file = folder.with_name("openapi.json")
-    document_file.write_bytes(document().plain.body)
-    given = {"OPENAPI_FILE": str(document_file), "ASTRO_TELEMETRY_DISABLED": "1", **variables}
-    subprocess.run(
-        [node_folder() / "node", ASTRO, "build", "--silent", "--force", "--outDir", folder],
-        cwd=SITE,
-        env={**os.environ, **given},
-        check=True,
-    )
 
 
 def blocks_of(page: str) -> list[Block]:

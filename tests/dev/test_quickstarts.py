@@ -1,7 +1,5 @@
 """Every block that a reader of a quickstart can copy is run as the page shows it, in order, in an empty folder."""
 
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +7,9 @@ from django.test import Client
 
 from dev.world import exported
 from sweepapi.api.openapi import site
-from sweepapi.api.openapi.document import document
 from sweeps.models import Sweep
-from tests.dev.snippets import blocks_of, build_site, run
+from tests.dev.snippets import blocks_of, run
+from tests.documentation import build
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
@@ -24,9 +22,7 @@ def documentation(snippets: dict[str, str], tmp_path: Path, monkeypatch: pytest.
     """The site, built with these variables."""
     variables = tmp_path / "world.env"
     variables.write_text(exported(snippets))
-    built = tmp_path / "site"
-    build_site(built, {"WORLD_ENV": str(variables)})
-    monkeypatch.setattr(site, "FOLDER", built)
+    monkeypatch.setattr(site, "FOLDER", build(tmp_path, WORLD_ENV=str(variables)))
 
 
 @pytest.mark.usefixtures("documentation")
@@ -38,14 +34,3 @@ def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
         printed = run(blocks, tmp_path / name, {})
         assert "completed" in printed, name
         assert Sweep.objects.filter(status="completed").count() == done
-
-
-@pytest.mark.usefixtures("documentation")
-def test_the_reference_has_a_page_for_each_operation_which_the_list_links(anonymous: Client) -> None:
-    listed = set(
-        re.findall(r'href="(/docs/reference/[a-z0-9-]+/)"', anonymous.get("/docs/reference/").content.decode())
-    )
-    paths: dict[str, dict[str, object]] = json.loads(document().plain.body)["paths"]
-    assert len(listed) == sum(len(operations) for operations in paths.values())
-    for page in listed:
-        assert "Failures" in anonymous.get(page).content.decode(), page

@@ -57,4 +57,4 @@ if (hasLocalWallet) {
   announce();
 }
 
-export {}; // a module, in which await stands at the top
+export {}; // a module, so that await can be used here

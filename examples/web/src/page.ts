@@ -118,7 +118,7 @@ function review(user: User, offer: Offer, note: string | null): void {
       attempt("Checking the prices", () => retry(user), async () => {
         const { expiresInSeconds } = await backend.sweep(offer.sweepId);
         if ((expiresInSeconds ?? 0) < LEAST_SECONDS) {
-          review(user, await backend.refresh(offer.sweepId), "The offer had ended. These are the prices of now.");
+          review(user, await backend.refresh(offer.sweepId), "The offer had ended. These are the current prices.");
         } else {
           await sweep(user, offer);
         }
@@ -186,7 +186,7 @@ function explained(error: unknown): { title: string; details: string } {
     return { title: "That did not work", details: error.message };
   }
   if (error instanceof NoAnswerError) {
-    return { title: "No connection", details: "What you sent is found all the same. Try again in a moment." };
+    return { title: "No connection", details: "What you sent is found anyway. Try again in a moment." };
   }
   throw error;
 }

@@ -1,0 +1,1 @@
+"""Pages do in a browser what they promise."""
