@@ -51,7 +51,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** Your own login stands here. Before real users come, have the wallet sign a message of yours, as ERC-4361 describes. */
+/** Your own login belongs here. Before real users come, have the wallet sign a message of yours, as ERC-4361 describes. */
 function logIn(wallet: string, response: ServerResponse): void {
   const session = randomUUID();
   sessions.set(session, { id: wallet.toLowerCase(), wallets: [wallet] });
