@@ -89,7 +89,7 @@ pytest-shared: TESTS := $(SHARED_TESTS)
 pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
-$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(TYPESCRIPT_READY) $(BROWSER_READY) $(FEE_SPLITS)
+$(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(WEB_PAGE) $(BROWSER_READY) $(FEE_SPLITS)
 	$(PY) -m dev exec -- $(PY) -m pytest --reuse-db $(TESTS)
 
 # The versions that pyproject.toml allows other than that of `test`.
@@ -213,8 +213,10 @@ lab-solana: $(CONTRACTS_READY) ## sweep Solana at the swap API's free plan; read
 		tests/sweeps/rails/solana_v1/discover/test_spam_wallet.py tests/sweeps/rails/solana_v1/test_random_wallets.py || failed=1; \
 	exit $$failed
 
-lab-web: $(CONTRACTS_READY) $(BROWSER_READY) docs ## visit the documentation with Chromium; measure paint, bytes and height; fails if a target is missed
-	@$(PY) -m dev exec -- $(PY) -m lab.bench web
+lab-web: $(CONTRACTS_READY) $(BROWSER_READY) $(WEB_PAGE) docs ## visit the documentation with Chromium, measure paint, bytes and height; sweep on the page with every wallet
+	@failed=0; $(PY) -m dev exec -- $(PY) -m lab.bench web || failed=1; \
+	MATRIX=1 $(PY) -m dev exec -- $(PY) -m pytest --reuse-db tests/dev/browser/test_example_page.py || failed=1; \
+	exit $$failed
 
 ifeq ($(SECTION),deception)
 lab-bench: $(TOKEN_LISTS_READY)

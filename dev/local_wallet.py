@@ -1,13 +1,15 @@
 """A wallet for trying the API without a browser: it signs at once for the users of the local world.
 
 It answers over HTTP what a browser's wallet answers to a page (EIP-1193): its accounts, ``eth_signTypedData_v4`` and
-``eth_sendTransaction``, and ``wallet_sendCalls`` (EIP-5792), for which it has the account delegate to a batch account
-(EIP-7702). All else goes to the node. ``python -m dev.local_wallet PORT WORLD_JSON`` runs it.
+``eth_sendTransaction``, and ``wallet_sendCalls`` (EIP-5792), for which it has an account delegate to a batch account
+(EIP-7702). The last account is a contract wallet of the first one. All else goes to the node.
+``python -m dev.local_wallet PORT WORLD_JSON`` runs it.
 """
 
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,13 @@ from typing import Any
 from dev.chain.rpc import Rpc
 from dev.partner_client import Wallet
 from dev.processes.errors import NodeError
+from sweepapi.evm.encoding.abi import Function
 
 UNAUTHORIZED, UNSUPPORTED_CHAIN, UNKNOWN_BUNDLE, INVALID_PARAMS, FAILED = 4100, 5710, 5730, -32602, -32000
 BATCH_GAS = 15_000_000  # a limit, of which only what is used is paid
 DELEGATION = "0xef0100"
 MAX_BODY_BYTES = 1_000_000
+EXECUTE = Function("execute((address,bytes)[])")  # of contracts/dev/OwnedWallet.sol
 
 
 class RefusedError(Exception):
@@ -30,12 +34,34 @@ class RefusedError(Exception):
         self.code = code
 
 
+@dataclass(frozen=True)
+class ContractWallet:
+    """An ``OwnedWallet``, through which its owner makes calls, and for which it signs (EIP-1271)."""
+
+    address: str
+    owner: Wallet
+
+    def sign(self, typed_data: dict[str, Any]) -> bytes:
+        return self.owner.sign(typed_data)
+
+    def send(self, transaction: dict[str, Any]) -> str:
+        return self._execute([transaction], gas=BATCH_GAS)  # its limit is that of the call
+
+    def send_calls(self, calls: dict[str, Any], *, delegate: str, gas: int) -> str:  # noqa: ARG002 - it is code itself
+        return self._execute(calls["calls"], gas=gas)
+
+    def _execute(self, calls: Sequence[Mapping[str, str]], *, gas: int) -> str:
+        data = EXECUTE.encode([(call["to"], bytes.fromhex(call["data"][2:])) for call in calls])
+        return self.owner.send({"to": self.address, "value": "0", "data": f"0x{data.hex()}", "gas": str(gas)})
+
+
 class LocalWallet:
     """The wallet of some users."""
 
-    def __init__(self, rpc: Rpc, private_keys: Sequence[str], *, chain_id: int, delegate: str) -> None:
+    def __init__(self, rpc: Rpc, private_keys: Sequence[str], *, chain_id: int, delegate: str, contract: str) -> None:
         self._rpc, self._chain_id, self._delegate = rpc, hex(chain_id), delegate
-        wallets = [Wallet(rpc, key) for key in private_keys]
+        users = [Wallet(rpc, key) for key in private_keys]
+        wallets: list[Wallet | ContractWallet] = [*users, ContractWallet(contract, owner=users[0])]
         self._wallets = {wallet.address.lower(): wallet for wallet in wallets}
         self._own: dict[str, Callable[..., Any]] = {
             "eth_accounts": self._accounts,
@@ -56,7 +82,7 @@ class LocalWallet:
         except (KeyError, TypeError, ValueError) as error:
             raise RefusedError(INVALID_PARAMS, f"{method}: {error}") from error
 
-    def _of(self, address: str) -> Wallet:
+    def _of(self, address: str) -> Wallet | ContractWallet:
         wallet = self._wallets.get(address.lower())
         if wallet is None:
             raise RefusedError(UNAUTHORIZED, f"{address} is not a user of the local world")
@@ -75,9 +101,10 @@ class LocalWallet:
         return self._of(transaction["from"]).send(filled)
 
     def _capabilities(self, address: str, _chain_ids: Sequence[str] = ()) -> dict[str, Any]:
-        code = self._rpc.call("eth_getCode", self._of(address).address, "latest")
-        is_delegated = code.lower() == DELEGATION + self._delegate.lower().removeprefix("0x")
-        return {self._chain_id: {"atomic": {"status": "supported" if is_delegated else "ready"}}}
+        code = self._rpc.call("eth_getCode", self._of(address).address, "latest").lower()
+        is_other = code.startswith(DELEGATION) and code != DELEGATION + self._delegate.lower().removeprefix("0x")
+        status = "ready" if code == "0x" or is_other else "supported"
+        return {self._chain_id: {"atomic": {"status": status}}}
 
     def _send_calls(self, batch: dict[str, Any]) -> dict[str, str]:
         if int(batch["chainId"], 16) != int(self._chain_id, 16):
@@ -131,6 +158,7 @@ def of_world(world: Mapping[str, Any]) -> LocalWallet:
         [user["privateKey"] for user in world["users"]],
         chain_id=world["chainId"],
         delegate=world["contracts"]["delegate"],
+        contract=world["contracts"]["contractWallet"],
     )
 
 

@@ -4,7 +4,9 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -12,9 +14,13 @@ import pytest
 from celery import current_app
 from django.conf import settings as django_settings
 from django.core.servers.basehttp import WSGIRequestHandler
+from django.db import connections
 from django.test import Client, TransactionTestCase
+from django.utils import timezone
 from pytest_django import Settings
 
+from indexer import blocks, checks
+from ledger.entries.numbering import number_entries
 from partners.models import ApiKey, Partner
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
@@ -24,7 +30,7 @@ from sweepapi.modes import Mode
 from sweepapi.networks import Networks
 from sweepapi.rpc import Call, Provider, ProviderPool, hedging
 from sweepapi.solana.cluster.clusters import load_clusters
-from sweeps.models import Sweep
+from sweeps.models import Sweep, WatchedBlock
 from sweeps.protocol.measured import Measured
 from sweeps.rails.evm import availability
 from sweeps.rails.registry import V2_MODES
@@ -324,3 +330,27 @@ def cluster_treasury(cluster: SolanaCluster, change_networks: Callable[..., Netw
     treasury = ClusterTreasury(cluster, cluster.create_wallet())
     change_networks(clusters={"solana": replace(cluster.facts(), payout_senders=(treasury.address,))})
     return treasury
+
+
+@pytest.fixture
+def checked() -> Iterator[None]:
+    """Sweeps and their blocks are looked at, and entries are numbered, all the time, as by the loop."""
+    is_over = Event()
+
+    def check() -> None:
+        try:
+            while not is_over.wait(0.05):
+                past = timezone.now() - timedelta(minutes=1)
+                Sweep.objects.filter(status="pending").update(next_check_at=past)
+                WatchedBlock.objects.update(due_at=past)
+                checks.check_due()
+                blocks.check_due()
+                number_entries()
+        finally:
+            connections.close_all()
+
+    worker = Thread(target=check)
+    worker.start()
+    yield
+    is_over.set()
+    worker.join()

@@ -114,8 +114,10 @@ class Page:
 
     def faults(self) -> list[str]:
         """Return and forget errors of console and scripts, violations of policies, and failed requests."""
-        # A page that runs scripts first does what it is about to do; without them, promises stay pending.
-        self.evaluate("new Promise((resolve) => requestIdleCallback(resolve))" if self._runs_scripts else "0")
+        # A page that runs scripts first does what it is about to do; one that draws all the time is never idle.
+        # Without scripts, promises stay pending.
+        idle = "new Promise((resolve) => requestIdleCallback(resolve, { timeout: 500 }))"
+        self.evaluate(idle if self._runs_scripts else "0")
         found, self._faults = self._faults, []
         return found
 

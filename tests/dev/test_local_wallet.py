@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from dev import local_wallet
+from dev.chain.sender import calldata
 from dev.local_wallet import LocalWallet, RefusedError
 from sweepapi.evm.tokens.erc20 import BALANCE_OF
 from tests.local_chain import LocalChain
 
 HASH = "0x" + "ab" * 32
+TRANSFER = "transfer(address,uint256)"
 
 
 @pytest.fixture
@@ -29,8 +31,23 @@ def batch(chain: LocalChain, **changed: Any) -> dict[str, Any]:
     return {"version": "2.0.0", "chainId": hex(chain.world["chainId"]), "from": user, "calls": [call], **changed}
 
 
-def test_its_accounts_are_the_users(wallet: LocalWallet, chain: LocalChain) -> None:
-    assert wallet.answer("eth_requestAccounts", []) == [user.address for user in chain.users]
+def test_its_accounts_are_the_users_and_a_contract_wallet(wallet: LocalWallet, chain: LocalChain) -> None:
+    contract = chain.world["contracts"]["contractWallet"]
+    assert wallet.answer("eth_requestAccounts", []) == [*(user.address for user in chain.users), contract]
+
+
+def test_the_contract_wallet_sends_batches_and_transactions_through_its_owner(
+    wallet: LocalWallet, chain: LocalChain
+) -> None:
+    contract, usdc = chain.world["contracts"]["contractWallet"], chain.token("USDC")
+    paid = {"to": usdc.address, "data": f"0x{calldata(TRANSFER, chain.users[1].address, 7).hex()}", "value": "0x0"}
+    before = chain.balance(contract, usdc)
+    chain_id = hex(chain.world["chainId"])
+    assert wallet.answer("wallet_getCapabilities", [contract]) == {chain_id: {"atomic": {"status": "supported"}}}
+    wallet.answer("wallet_sendCalls", [batch(chain, calls=[paid, paid], **{"from": contract})])
+    assert before - chain.balance(contract, usdc) == 14
+    wallet.answer("eth_sendTransaction", [paid | {"from": contract}])
+    assert before - chain.balance(contract, usdc) == 21
 
 
 def test_a_batch_makes_the_account_a_delegated_one_and_its_status_has_the_receipt(

@@ -2,19 +2,13 @@
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Mapping
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
-from django.db import connections
-from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from dev.node import node_folder
-from indexer import checks
-from sweeps.models import Sweep
 from tests.solana_user import DOLLAR, SolanaUser
 
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
@@ -33,24 +27,6 @@ def run(tests: list[Path], variables: Mapping[str, str]) -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-@pytest.fixture
-def checked() -> Iterator[None]:
-    """Sweeps are looked at all the time, as by the loop."""
-    is_over = Event()
-
-    def check() -> None:
-        while not is_over.wait(0.05):
-            Sweep.objects.filter(status="pending").update(next_check_at=timezone.now() - timedelta(minutes=1))
-            checks.check_due()
-        connections.close_all()
-
-    worker = Thread(target=check)
-    worker.start()
-    yield
-    is_over.set()
-    worker.join()
 
 
 def test_its_stories_end_as_they_say(snippets: dict[str, str]) -> None:

@@ -68,8 +68,8 @@ export function createBackend({ backend, signal, fetch = globalThis.fetch }: Bac
     /** Withdraws an offer that the user declined; your handler has to allow it. */
     cancel: (sweepId: string) => once<Schemas["SweepState"]>(`${sweepAt(sweepId)}/cancel`, {}),
 
-    /** Where the signed receipt of a final sweep is, for a link. */
-    receiptUrl: (sweepId: string) => `${backend}${sweepAt(sweepId)}/receipt`,
+    /** The signed receipt of a final sweep. */
+    receipt: (sweepId: string) => call<Schemas["SignedReceipt"]>("GET", `${sweepAt(sweepId)}/receipt`),
 
     /** Sweeps on Solana, which are found on chain: nothing is confirmed. */
     solana: {

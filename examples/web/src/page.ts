@@ -11,13 +11,15 @@ import {
   WalletError,
 } from "@sweepapi/client/wallet";
 import { progressOf, show } from "./screens.ts";
-import type { Chain, Discovered, Offer, Sweep } from "./types.ts";
+import type { Chain, Offer, Sweep } from "./types.ts";
 import { connect, watchWallets, type Wallet } from "./wallets.ts";
 
 const BACKEND = "/api/sweeps";
 const SLIPPAGE_BPS = 100;
-const LEAST_SECONDS = 30; // an offer that ends sooner is renewed before the user signs it
-const LOOK_MILLISECONDS = 2000;
+const LEAST_SECONDS = 30; // an offer that ends sooner is not signed any more
+const FRESH_MILLISECONDS = 60_000; // after which prices are looked up again
+const LEAST_PER_MILLE = 995n; // of what was shown, below which it is shown again
+const LOOK_MILLISECONDS = 1000;
 const LAST_SWEEP = "last-sweep";
 
 const backend = createBackend({ backend: BACKEND });
@@ -29,6 +31,8 @@ interface User {
   outputMint: string;
   atomic: string | null;
 }
+
+type Chosen = readonly { mint: string; amount: string }[];
 
 function start(): void {
   let isWaiting = true;
@@ -84,7 +88,8 @@ async function discover(user: User): Promise<void> {
     found,
     best,
     review: (mints) => {
-      attempt("Looking for the best prices", () => retry(user), () => build(user, found, mints));
+      const tokens = found.tokens.flatMap(({ mint, amount }) => (mints.has(mint) && amount ? [{ mint, amount }] : []));
+      attempt("Looking for the best prices", () => retry(user), () => build(user, tokens, null));
     },
     again: () => retry(user),
   });
@@ -94,12 +99,11 @@ function retry(user: User): void {
   attempt("Looking through your wallet", start, () => discover(user));
 }
 
-async function build(user: User, found: Discovered, mints: ReadonlySet<string>): Promise<void> {
-  const tokens = found.tokens.flatMap(({ mint, amount }) => (mints.has(mint) && amount ? [{ mint, amount }] : []));
+async function build(user: User, tokens: Chosen, note: string | null): Promise<void> {
   // One token whose price falls meanwhile may stay, instead of the whole sweep failing.
   const skipping = tokens.length > 1 ? { onLegFailure: "skip" as const, maxSkipped: 1 } : {};
-  const offer = await backend.build({ ...basics(user), tokens, slippageBps: SLIPPAGE_BPS, onUnroutable: "skip", ...skipping });
-  review(user, offer, null);
+  const offer = await backend.build({ ...basics(user), tokens: [...tokens], slippageBps: SLIPPAGE_BPS, onUnroutable: "skip", ...skipping });
+  review(user, offer, tokens, note);
 }
 
 function basics({ chain, address, outputMint, atomic }: User) {
@@ -108,7 +112,8 @@ function basics({ chain, address, outputMint, atomic }: User) {
 }
 
 /** Shows an offer; a note says what has changed since the last one. */
-function review(user: User, offer: Offer, note: string | null): void {
+function review(user: User, offer: Offer, tokens: Chosen, note: string | null): void {
+  const shownAt = performance.now();
   show({
     name: "review",
     offer,
@@ -116,11 +121,14 @@ function review(user: User, offer: Offer, note: string | null): void {
     kind: chooseExecution(offer, user.atomic).kind,
     sweep: () => {
       attempt("Checking the prices", () => retry(user), async () => {
-        const { expiresInSeconds } = await backend.sweep(offer.sweepId);
-        if ((expiresInSeconds ?? 0) < LEAST_SECONDS) {
-          review(user, await backend.refresh(offer.sweepId), "The offer had ended. These are the current prices.");
-        } else {
+        if ((await secondsLeft(offer)) < LEAST_SECONDS) {
+          await build(user, tokens, "The offer had ended. This is a new one.");
+          return;
+        }
+        if (performance.now() - shownAt < FRESH_MILLISECONDS) {
           await sweep(user, offer);
+        } else {
+          await sweepAtCurrentPrices(user, offer, tokens);
         }
       });
     },
@@ -133,6 +141,32 @@ function review(user: User, offer: Offer, note: string | null): void {
   });
 }
 
+/** Looks the prices up again, and shows the offer again if the user would receive noticeably less. */
+async function sweepAtCurrentPrices(user: User, offer: Offer, tokens: Chosen): Promise<void> {
+  const note = "Prices have moved. This is what you receive now.";
+  try {
+    const current = await backend.refresh(offer.sweepId);
+    if (current.issues.balance.length > 0) {
+      await discover(user); // some of it is gone
+    } else if (BigInt(current.estimatedOutput.user) * 1000n < BigInt(offer.estimatedOutput.user) * LEAST_PER_MILLE) {
+      review(user, current, tokens, note);
+    } else {
+      await sweep(user, current);
+    }
+  } catch (error) {
+    if (!isRefusal(error, "new_build_required")) {
+      throw error;
+    }
+    await build(user, tokens, note); // less than the minimum of the old one
+  }
+}
+
+/** By the chain's clock, or by that of this device as long as the chain's is not known. */
+async function secondsLeft({ sweepId, expiresAt }: Offer): Promise<number> {
+  const { expiresInSeconds } = await backend.sweep(sweepId);
+  return expiresInSeconds ?? (Date.parse(expiresAt) - Date.now()) / 1000;
+}
+
 async function sweep(user: User, offer: Offer): Promise<void> {
   localStorage.setItem(LAST_SWEEP, offer.sweepId);
   const { provider } = user.wallet;
@@ -141,16 +175,17 @@ async function sweep(user: User, offer: Offer): Promise<void> {
   void follow(user, ended);
 }
 
-/** Shows how a sweep ended, until nothing can change that. */
+/** Shows how a sweep ended, until nothing can change that and its receipt is there. */
 async function follow(user: User, ended: Sweep): Promise<void> {
-  const shown = { name: "result", explorer: user.chain.blockExplorerUrl, receiptUrl: backend.receiptUrl, again: () => retry(user) } as const;
-  let isShown = show({ ...shown, sweep: ended });
-  for (let sweep = ended; sweep.open && isShown(); ) {
+  const shown = { name: "result", explorer: user.chain.blockExplorerUrl, again: () => retry(user) } as const;
+  let isShown = show({ ...shown, sweep: ended, receipt: null });
+  for (let sweep = ended, receipt = null; isShown() && (sweep.open || (sweep.status === "completed" && receipt === null)); ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
     try {
       const now = await backend.sweep(ended.sweepId);
-      if (isShown() && (now.status !== sweep.status || now.open !== sweep.open)) {
-        isShown = show({ ...shown, sweep: now });
+      receipt = now.status === "completed" && !now.open ? await receiptOf(now) : null;
+      if (isShown() && (now.status !== sweep.status || receipt !== null)) {
+        isShown = show({ ...shown, sweep: now, receipt });
       }
       sweep = now;
     } catch (error) {
@@ -158,6 +193,19 @@ async function follow(user: User, ended: Sweep): Promise<void> {
         throw error;
       } // it is asked again
     }
+  }
+}
+
+/** Returns a link to the receipt; null while it is not signed yet. */
+async function receiptOf({ sweepId }: Sweep): Promise<string | null> {
+  try {
+    const receipt = await backend.receipt(sweepId);
+    return URL.createObjectURL(new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }));
+  } catch (error) {
+    if (isRefusal(error, "receipt_not_ready")) {
+      return null;
+    }
+    throw error;
   }
 }
 

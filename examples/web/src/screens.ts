@@ -11,7 +11,7 @@ export type Screen =
   | { name: "choose"; found: Discovered; best: ReadonlySet<string>; review: (mints: ReadonlySet<string>) => void; again: () => void }
   | { name: "review"; offer: Offer; note: string | null; kind: string; sweep: () => void; back: () => void }
   | { name: "progress"; steps: readonly string[]; current: number }
-  | { name: "result"; sweep: Sweep; explorer: string; receiptUrl: (sweepId: string) => string; again: () => void }
+  | { name: "result"; sweep: Sweep; explorer: string; receipt: string | null; again: () => void }
   | { name: "problem"; title: string; details: string; again: () => void };
 
 const page = document.getElementById("page")!;
@@ -77,7 +77,13 @@ function choosing({ found, best, review, again }: Screen & { name: "choose" }): 
   const { economics } = found.bestBasket;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    review(new Set(new FormData(event.target as HTMLFormElement).getAll("token") as string[]));
+    const form = event.target as HTMLFormElement;
+    const mints = new Set(new FormData(form).getAll("token") as string[]);
+    if (mints.size > 0) {
+      review(mints);
+    } else {
+      form.querySelector("[role=alert]")!.textContent = "Choose at least one token.";
+    }
   };
   if (sold.length === 0) {
     return html`<h2>Nothing to sweep</h2><p>None of your tokens brings more than it costs to sell it.</p>
@@ -99,6 +105,7 @@ function choosing({ found, best, review, again }: Screen & { name: "choose" }): 
           )}
         </ul>
       </fieldset>
+      <p class="note" role="alert"></p>
       <button class="main">See the offer</button>
     </form>
     ${staying(kept)}`;
@@ -147,16 +154,16 @@ function progressing({ steps, current }: Screen & { name: "progress" }): Templat
     </ol>`;
 }
 
-function ending({ sweep, explorer, receiptUrl, again }: Screen & { name: "result" }): TemplateResult {
+function ending({ sweep, explorer, receipt, again }: Screen & { name: "result" }): TemplateResult {
   const txHash = sweep.transaction?.txHash;
   const link = explorer && txHash ? html`<a href="${explorer}/tx/${txHash}" rel="noreferrer">See it in the explorer</a>` : html`<code>${txHash}</code>`;
   const skipped = sweep.tokens.filter(({ outcome }) => outcome === "skipped").map((token) => token.symbol);
   const details =
     sweep.status === "completed"
       ? html`${skipped.length === 0 ? nothing : html`<p class="note">${skipped.join(", ")} stayed in your wallet: the price had fallen.</p>`}
-          ${sweep.open
+          ${receipt === null
             ? html`<p>A receipt is signed once no reorganisation can undo it. This page keeps looking.</p>`
-            : html`<p><a href=${receiptUrl(sweep.sweepId)} download="receipt.json">Download your receipt</a></p>`}`
+            : html`<p><a href=${receipt} download="receipt.json">Download your receipt</a></p>`}`
       : html`<p>${sweep.transaction?.reason || "Nothing was taken."}</p>`;
   return html`<h2>${outcome(sweep)}</h2>
     ${details}

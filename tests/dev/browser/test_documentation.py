@@ -16,7 +16,7 @@ from dev.browser.page import Page
 from lab.bench.web.pages import BUILD_PAGE, DESK_PIXELS, HEIGHT, MOST_BYTES, MOST_PIXELS, paths_of, visit
 from sweepapi.api.openapi import site
 from sweepapi.api.openapi.document import document
-from tests.browser.barriers import barriers
+from tests.dev.browser.barriers import barriers
 
 PHONE_PIXELS = 420
 ERRORS = "/docs/errors"
