@@ -24,6 +24,7 @@ AUDIT_READY := .venv-audit/.ready
 OPENAPI_PYTHON_READY := .venv-openapi/.ready
 CONTRACTS_READY := contracts/out/.ready
 OPENAPI_DOCUMENT := var/openapi.json
+PYTHON_TYPES := clients/python/src/sweepapi_client/types.py
 FEE_SPLITS := var/vectors/fee_splits.bin
 # What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
 # files that say so, and draws new random inputs each time.
@@ -68,7 +69,7 @@ dev: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run web, the loop, Celery, beat and
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check openapi clients
 
-check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
+check: $(CONTRACTS_READY) $(PYTHON_TYPES) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(CHECK_ENV) $(VENV)/bin/mypy
@@ -167,7 +168,9 @@ openapi: $(OPENAPI_DOCUMENT) $(OPENAPI_READY) $(OPENAPI_PYTHON_READY) ## lint th
 		docs/openapi-tools/calls/openapi_python_client.py
 
 # Its stories run with the other tests, on the local world.
-clients: $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) ## generate the TypeScript client's types, and compile, bundle, size and lint it
+clients: $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) $(PYTHON_TYPES) ## generate the clients' types; compile, bundle, size and lint the TypeScript one, pack the Python one
+	rm -rf clients/python/build
+	$(VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir var/clients clients/python
 	mkdir -p clients/typescript/src/generated
 	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
 		npx openapi-typescript ../../$(OPENAPI_DOCUMENT) --default-non-nullable false --output src/generated/api.ts && \
@@ -175,6 +178,10 @@ clients: $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) ## generate the TypeScript clie
 		for compiler in typescript typescript-7; do for project in tsconfig.test.json tsconfig.consumer.json; do \
 			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done && \
 		npx eslint . && npx publint --pack false
+
+# Its pyproject.toml has the options. `check` runs mypy on the client and on what uses it.
+$(PYTHON_TYPES): $(OPENAPI_DOCUMENT) $(OPENAPI_PYTHON_READY)
+	cd clients/python && ../../.venv-openapi/bin/datamodel-codegen
 
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.
@@ -245,11 +252,12 @@ audit: $(AUDIT_READY) $(PYTHON_READY) ## look up known vulnerabilities of the lo
 clean: ## delete build and run output; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
 
-$(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
+$(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt clients/python/pyproject.toml
 	$(if $(MISSING),$(error $(MISSING)))
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/multicall3.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable clients/python
 	touch $@
 
 $(SLITHER_READY): requirements/slither.txt
