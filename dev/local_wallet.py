@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dev.chain.rpc import Rpc
-from dev.partner_client import Wallet
 from dev.processes.errors import NodeError
+from dev.wallets import Wallet
 
 UNAUTHORIZED, UNSUPPORTED_CHAIN, UNKNOWN_BUNDLE, INVALID_PARAMS, FAILED = 4100, 5710, 5730, -32602, -32000
 BATCH_GAS = 15_000_000  # a limit, of which only what is used is paid
