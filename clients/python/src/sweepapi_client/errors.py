@@ -20,11 +20,11 @@ class SweepApiError(Exception):
         self.retry_after_seconds = retry_after_seconds
         self.request_id: str = error["requestId"]
         self.doc_url: str = error["docUrl"]
-        self._message: str = error["message"]
+        self.message: str = error["message"]
 
     def __str__(self) -> str:
         fields = (f"\n  {detail['field']}: {detail['message']}" for detail in self.details)
-        return f"{self.status} {self.code}: {self._message}{''.join(fields)}"
+        return f"{self.status} {self.code}: {self.message}{''.join(fields)}"
 
 
 class NoAnswerError(Exception):
