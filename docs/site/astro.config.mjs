@@ -31,6 +31,7 @@ export default defineConfig({
             "guides/solana",
             "guides/protection",
             "guides/typescript-client",
+            "guides/python-client",
             "guides/sandbox",
             "guides/bad-tokens",
           ],
