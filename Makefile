@@ -28,6 +28,7 @@ CONTRACTS_READY := contracts/out/.ready
 OPENAPI_DOCUMENT := var/openapi.json
 TYPESCRIPT_CLIENT := clients/typescript/dist/wallet.js
 WEB_PAGE := examples/web/dist/page.js
+PYTHON_TYPES := clients/python/src/sweepapi_client/types.py
 FEE_SPLITS := var/vectors/fee_splits.bin
 # What the contracts' tests and their analysis depend on; neither runs again before something of it changes. CI starts without the
 # files that say so, and draws new random inputs each time.
@@ -72,7 +73,7 @@ dev: $(CONTRACTS_READY) $(SURFPOOL_READY) ## run web, the loop, Celery, beat and
 test: $(PYTHON_READY) ## run all checks and tests, with a real PostgreSQL, Redis and chain
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(SUITE) forge slither check openapi clients
 
-check: $(CONTRACTS_READY) ## run linters, type checker, import layers, migration, settings and format checks
+check: $(CONTRACTS_READY) $(PYTHON_TYPES) ## run linters, type checker, import layers, migration, settings and format checks
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(CHECK_ENV) $(VENV)/bin/mypy
@@ -178,7 +179,9 @@ $(TYPESCRIPT_CLIENT): $(OPENAPI_DOCUMENT) $(TYPESCRIPT_READY) clients/typescript
 		npx tsc --emitDeclarationOnly && node build.mjs
 
 # Its stories run with the other tests, on the local world.
-clients: $(TYPESCRIPT_CLIENT) $(WEB_PAGE) ## build the TypeScript client and the page in examples/web; compile, size and lint them
+clients: $(TYPESCRIPT_CLIENT) $(WEB_PAGE) $(PYTHON_TYPES) ## compile, size and lint the TypeScript client and the page in examples/web; pack the Python client
+	rm -rf clients/python/build
+	$(VENV)/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir var/clients clients/python
 	cd clients/typescript && export PATH="$(NODE_BIN):$$PATH" && \
 		for compiler in typescript typescript-7; do for project in tsconfig.test.json tsconfig.consumer.json; do \
 			node node_modules/$$compiler/bin/tsc --project $$project || exit 1; done; done && \
@@ -188,6 +191,10 @@ web: $(WEB_PAGE) ## build the page in examples/web, which `make dev` serves
 
 $(WEB_PAGE): $(TYPESCRIPT_CLIENT) $(WEB_READY) examples/web/build.mjs examples/web/server.ts $(wildcard examples/web/src/*)
 	cd examples/web && PATH="$(NODE_BIN):$$PATH" && npx tsc && node build.mjs
+
+# Its pyproject.toml has the options. `check` runs mypy on the client and on what uses it.
+$(PYTHON_TYPES): $(OPENAPI_DOCUMENT) $(OPENAPI_PYTHON_READY)
+	cd clients/python && ../../.venv-openapi/bin/datamodel-codegen
 
 # WORLD_ENV names a file of variables, such as var/dev/world.env, for the blocks of the quickstarts. Without --force, Astro keeps the blocks
 # of the last build.
@@ -263,11 +270,12 @@ audit: $(AUDIT_READY) $(PYTHON_READY) ## look up known vulnerabilities of the lo
 clean: ## delete build and run output; keeps the environment
 	rm -rf var contracts/out contracts/cache staticfiles
 
-$(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt
+$(PYTHON_READY): requirements/dev.txt requirements/multicall3.txt clients/python/pyproject.toml
 	$(if $(MISSING),$(error $(MISSING)))
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/multicall3.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable clients/python
 	touch $@
 
 $(SLITHER_READY): requirements/slither.txt

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from dev.chain.rpc import Rpc
-from dev.partner_client import Wallet
 from dev.processes.errors import NodeError
+from dev.wallets import Wallet
 from sweepapi.evm.encoding.abi import Function
 
 UNAUTHORIZED, UNSUPPORTED_CHAIN, UNKNOWN_BUNDLE, INVALID_PARAMS, FAILED = 4100, 5710, 5730, -32602, -32000

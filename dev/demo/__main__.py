@@ -5,6 +5,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
@@ -18,8 +19,8 @@ from rich.table import Table
 
 from dev.demo.context import Context, StepFailedError, StepResult
 from dev.demo.steps import STEPS
-from dev.partner_client import RefusedError
 from dev.processes.errors import LocalWorldError
+from sweepapi_client import NoAnswerError, SweepApiError
 
 WIDTH = 80  # columns, which every terminal and page shows
 
@@ -35,7 +36,7 @@ def main(world_file: Path, result_file: Path) -> int:
         console.print(f"[bold]{letter}[/] {title}")
         try:
             run(context, result)
-        except (StepFailedError, RefusedError, LocalWorldError, requests.RequestException) as error:
+        except (StepFailedError, SweepApiError, NoAnswerError, LocalWorldError, requests.RequestException) as error:
             failure = f"{letter}, {title}: {error}"
         for sentence in result.passed:
             console.print(Padding(f"[green]✓[/] {sentence}", (0, 0, 0, 2)))
@@ -61,7 +62,7 @@ def _table(results: list[StepResult]) -> Table:
     return table
 
 
-def _tokens(sweep: dict[str, Any]) -> str:
+def _tokens(sweep: Mapping[str, Any]) -> str:
     count, skipped = sweep.get("tokenCount"), sweep.get("skippedCount")
     if count is None:
         return "-"

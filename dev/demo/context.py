@@ -1,14 +1,20 @@
 """What the demo's steps share: API clients, wallets, control of the chain, and checks that stop the demo."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dev.chain.rpc import Rpc
-from dev.partner_client import NATIVE_COIN, RefusedError, SweepApi, Wallet, finalize
 from dev.processes.waiting import wait_until
+from dev.wallets import Wallet
+from sweepapi_client import NATIVE_COIN, SweepApiError, SweepClient, finalized, token_inputs
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep, EntryPosting, EstimatedOutput, SolanaOutput, SweepState
 
 SLIPPAGE_BPS = 100
 CHAIN_SECONDS = 10
@@ -27,8 +33,8 @@ class StepResult:
     step: str
     title: str
     passed: list[str] = field(default_factory=list)
-    output: dict[str, Any] | None = None  # estimatedOutput of the build: token, symbol, decimals
-    sweep: dict[str, Any] | None = None  # its last status object
+    output: EstimatedOutput | SolanaOutput | None = None  # of the build
+    sweep: Mapping[str, Any] | None = None  # its last status object
     gas_used: int | None = None
 
     def check(self, condition: bool, claim: str) -> None:  # noqa: FBT001 - an assertion takes a bool
@@ -41,12 +47,12 @@ class StepResult:
         """Record a claim that was already checked."""
         self.passed.append(claim)
 
-    def check_refused(self, call: Callable[[], object], http_status: int, code: str, *, what: str) -> RefusedError:
+    def check_refused(self, call: Callable[[], object], http_status: int, code: str, *, what: str) -> SweepApiError:
         """Check that the API refuses the call with this status and code."""
         try:
             call()
-        except RefusedError as refusal:
-            if (refusal.http_status, refusal.code) != (http_status, code):
+        except SweepApiError as refusal:
+            if (refusal.status, refusal.code) != (http_status, code):
                 raise StepFailedError(f"{what} gets {refusal}, not {http_status} {code}") from refusal
             self.record(f"{what} gets {http_status} {code}")
             return refusal
@@ -59,8 +65,8 @@ class Context:
     def __init__(self, world_file: Path) -> None:
         self._world: dict[str, Any] = json.loads(world_file.read_text())
         self.rpc = Rpc(self._world["rpcUrl"])
-        self.ours, self.other = (SweepApi(self._world["baseUrl"], key) for key in self._world["apiKeys"])
-        self.rolled_back = SweepApi(self._world["fallbackBaseUrl"], self._world["apiKeys"][0])
+        self.ours, self.other = (SweepClient(self._world["baseUrl"], key) for key in self._world["apiKeys"])
+        self.rolled_back = SweepClient(self._world["fallbackBaseUrl"], self._world["apiKeys"][0])
         self.wallets = [Wallet(self.rpc, user["privateKey"]) for user in self._world["users"]]
         self.chain: str = self._world["chain"]
         self.contracts: dict[str, str] = self._world["contracts"]
@@ -89,16 +95,23 @@ class Context:
         return int(whole * 10**decimals)
 
     def build(
-        self, wallet: Wallet, output: str, *, api: SweepApi | None = None, accept_impact_bps: int = 0, **whole: int
-    ) -> dict[str, Any]:
-        """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it."""
+        self, wallet: Wallet, output: str, *, api: SweepClient | None = None, accept_impact_bps: int = 0, **whole: int
+    ) -> BuiltSweep:
+        """Build a sweep of whole tokens by symbol, and approve Permit2 where the API asks for it.
+
+        Tokens whose pools pay too little by then stay with the user; by default they would revert the whole sweep.
+        """
+        amounts = {self.address(symbol): self.units(symbol, amount) for symbol, amount in whole.items()}
         built = (api or self.ours).build(
-            chain=self.chain,
-            wallet=wallet.address,
-            amounts={self.address(symbol): self.units(symbol, amount) for symbol, amount in whole.items()},
-            output=self.address(output),
-            slippage_bps=SLIPPAGE_BPS,
-            acceptPriceImpactBps=accept_impact_bps,
+            {
+                "chain": self.chain,
+                "wallet": wallet.address,
+                "tokens": token_inputs(amounts),
+                "outputMint": self.address(output),
+                "slippageBps": SLIPPAGE_BPS,
+                "onLegFailure": "skip",
+                "acceptPriceImpactBps": accept_impact_bps,
+            }
         )
         for issue in built["issues"]["allowance"]:
             for transaction in (issue["resetTransaction"], issue["transaction"]):
@@ -106,9 +119,9 @@ class Context:
                     self.receipt(wallet.send(transaction))
         return built
 
-    def sign_and_send(self, wallet: Wallet, built: dict[str, Any]) -> str:
+    def sign_and_send(self, wallet: Wallet, built: BuiltSweep) -> str:
         """Sign and send as the user; returns the hash."""
-        return wallet.send(finalize(built, wallet.sign(built["permit2"])))
+        return wallet.send(finalized(built, wallet.sign(built["permit2"])))
 
     def receipt(self, tx_hash: str) -> dict[str, Any]:
         """Wait for a transaction's receipt and return it."""
@@ -121,7 +134,7 @@ class Context:
         wait_until(mined, within_seconds=CHAIN_SECONDS, what=f"receipt of {tx_hash}")
         return found[0]
 
-    def wait_for_status(self, sweep_id: str, status: str) -> dict[str, Any]:
+    def wait_for_status(self, sweep_id: str, status: str) -> SweepState:
         """Wait until the worker has moved a sweep to this status; returns its status object."""
         wait_until(
             lambda: bool(self.ours.sweep(sweep_id)["status"] == status),
@@ -130,9 +143,9 @@ class Context:
         )
         return self.ours.sweep(sweep_id)
 
-    def listed_postings(self, hashes: Collection[str]) -> list[dict[str, Any]]:
+    def listed_postings(self, hashes: Collection[str]) -> list[EntryPosting]:
         """Wait until the ledger lists what was booked for these transactions, about a second later; returns it."""
-        found: list[dict[str, Any]] = []
+        found: list[EntryPosting] = []
 
         def listed() -> bool:
             found[:] = [posting for posting in self.ours.ledger_entries() if posting["txHash"] in hashes]

@@ -1,7 +1,9 @@
 """Reconciles one sweep to the unit: the event on chain, the balances that changed, the status object and the ledger."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eth_abi.abi import decode
 from eth_utils.address import to_checksum_address
@@ -9,7 +11,10 @@ from eth_utils.crypto import keccak
 
 from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
-from dev.partner_client import NATIVE_COIN
+from sweepapi_client import NATIVE_COIN
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep, BuiltToken, FeeSummary, SweepState
 
 SKIPPED = "LegSkipped(uint256,uint256,address,uint8)"
 ROUNDED_UNITS = 10
@@ -45,7 +50,7 @@ class Executed:
 
 
 def reconcile(
-    context: Context, result: StepResult, *, built: dict[str, Any], sweep: dict[str, Any], receipt: dict[str, Any]
+    context: Context, result: StepResult, *, built: BuiltSweep, sweep: SweepState, receipt: dict[str, Any]
 ) -> None:
     """Check that event, balances, status object and ledger agree."""
     event = read_event(context, built, receipt)
@@ -64,7 +69,7 @@ def reconcile(
     _check_ledger(context, result, event, sweep, receipt["transactionHash"])
 
 
-def read_event(context: Context, built: dict[str, Any], receipt: dict[str, Any]) -> Executed:
+def read_event(context: Context, built: BuiltSweep, receipt: dict[str, Any]) -> Executed:
     """Decode the only event that the sweep's contract emitted in this transaction."""
     version = built["contractVersion"]
     topic = "0x" + keccak(text=EVENTS[version]).hex()
@@ -88,7 +93,7 @@ def _of_v5(user: str, data: bytes) -> Executed:
     )
 
 
-def _of_v4(context: Context, built: dict[str, Any], user: str, data: bytes) -> Executed:
+def _of_v4(context: Context, built: BuiltSweep, user: str, data: bytes) -> Executed:
     output, count, gross, fee, user_amount = decode(["address", *["uint256"] * 4], data)
     request = {"to": built["contractAddress"], "data": "0x" + calldata("feeRecipient()").hex()}
     protocol = to_checksum_address("0x" + context.rpc.call("eth_call", request, "latest")[-40:])
@@ -97,15 +102,13 @@ def _of_v4(context: Context, built: dict[str, Any], user: str, data: bytes) -> E
     return Executed(to_checksum_address(output), count, gross, fee, partner_fee, user_amount, paid, "partner_payable")
 
 
-def split(gross_output: int, summary: dict[str, Any]) -> tuple[int, int]:
+def split(gross_output: int, summary: FeeSummary) -> tuple[int, int]:
     """Return the total fee and the partner's fee on a gross output, both rounded down."""
     total_fee = gross_output * summary["totalFeeBps"] // 10_000
     return total_fee, total_fee * summary["partnerShareBps"] // 10_000
 
 
-def _check_outcomes(
-    result: StepResult, built: dict[str, Any], sweep: dict[str, Any], receipt: dict[str, Any]
-) -> set[str]:
+def _check_outcomes(result: StepResult, built: BuiltSweep, sweep: SweepState, receipt: dict[str, Any]) -> set[str]:
     """Check which tokens the status object says were left out, and return the others."""
     topic = "0x" + keccak(text=SKIPPED).hex()
     ours = [log for log in receipt["logs"] if log["address"] == built["contractAddress"].lower()]
@@ -119,7 +122,7 @@ def _check_outcomes(
     return {token["mint"] for token in sweep["tokens"]} - emitted
 
 
-def _spent(token: dict[str, Any], *, is_swept: bool) -> range:
+def _spent(token: BuiltToken, *, is_swept: bool) -> range:
     """Return what may leave the user of a token; the contract gives back what a router's rounding leaves."""
     if not is_swept:
         return range(1)
@@ -155,7 +158,7 @@ def balance(context: Context, token: str, holder: str, block: int) -> int:
     return int(context.rpc.call("eth_call", request, hex(block)), 16)
 
 
-def _check_ledger(context: Context, result: StepResult, event: Executed, sweep: dict[str, Any], tx_hash: str) -> None:
+def _check_ledger(context: Context, result: StepResult, event: Executed, sweep: SweepState, tx_hash: str) -> None:
     expected = {
         ("fees_charged", "debit", str(event.total_fee)),
         (event.partner_account, "credit", str(event.partner_fee)),

@@ -1,8 +1,11 @@
 """The demo's step on Solana: from what a wallet has to the line on the partner's statement."""
 
+from __future__ import annotations
+
 import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from spl.token.constants import ACCOUNT_LEN
 
@@ -10,7 +13,11 @@ from dev.chain.rpc import Rpc
 from dev.demo.context import SLIPPAGE_BPS, WORKER_SECONDS, Context, StepResult
 from dev.demo.statements import statement_lines
 from dev.processes.waiting import wait_until
-from dev.solana_client import BASE64, SolanaApi, SolanaWallet
+from dev.wallets import BASE64, SolanaWallet
+from sweepapi_client import token_inputs
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSolanaSweep, FoundToken
 
 SELLABLE_TOKENS = 4
 _AMOUNT = slice(64, 72)  # of a token account's data
@@ -29,23 +36,21 @@ class Holdings:
 
 @dataclass(frozen=True)
 class Scene:
-    """The cluster, the partner's client for it, and a user's wallet."""
+    """The cluster and a user's wallet."""
 
     context: Context
     rpc: Rpc
-    api: SolanaApi
     wallet: SolanaWallet
     usdc: str
     fee_wallet: str
 
     @classmethod
-    def of(cls, context: Context) -> "Scene":
+    def of(cls, context: Context) -> Self:
         facts = context.solana
         rpc = Rpc(facts["rpcUrl"])
         return cls(
             context=context,
             rpc=rpc,
-            api=SolanaApi(context.ours),
             wallet=SolanaWallet(rpc, facts["users"][0]["privateKey"]),
             usdc=facts["mints"]["USDC"]["mint"],
             fee_wallet=facts["feeWallet"]["address"],
@@ -68,14 +73,18 @@ class Scene:
     def exists(self, account: str) -> bool:
         return self.rpc.call("getAccountInfo", account, CONFIRMED)["value"] is not None
 
-    def wait_for(self, sweep_id: str, field: str, value: object) -> dict[str, Any]:
+    def wait_for(self, sweep_id: str, field: str, value: object) -> Mapping[str, Any]:
         """Wait until the worker has brought a field of the status object to this value; returns the object."""
+
+        def shown() -> Mapping[str, Any]:
+            return self.context.ours.solana.sweep(sweep_id)
+
         wait_until(
-            lambda: bool(self.api.sweep(sweep_id)[field] == value),
+            lambda: bool(shown()[field] == value),
             within_seconds=WORKER_SECONDS,
             what=f"sweep {sweep_id} has {field} {value}",
         )
-        return self.api.sweep(sweep_id)
+        return shown()
 
 
 def four_tokens_on_solana(context: Context, result: StepResult) -> None:
@@ -84,7 +93,14 @@ def four_tokens_on_solana(context: Context, result: StepResult) -> None:
     sellable = _discover(scene, result)
     before = scene.holdings()
     amounts = {token["mint"]: int(token["amount"]) for token in sellable}
-    built = scene.api.build(wallet=scene.wallet.address, amounts=amounts, output=scene.usdc, slippage_bps=SLIPPAGE_BPS)
+    built = context.ours.solana.build(
+        {
+            "wallet": scene.wallet.address,
+            "tokens": token_inputs(amounts),
+            "outputMint": scene.usdc,
+            "slippageBps": SLIPPAGE_BPS,
+        }
+    )
     hashes = [scene.wallet.send(each["transaction"]) for each in built["transactions"]]
     sweep = result.sweep = scene.wait_for(built["sweepId"], "status", "completed")
     result.output = built["estimatedOutput"]
@@ -99,9 +115,9 @@ def four_tokens_on_solana(context: Context, result: StepResult) -> None:
     _check_statement(scene, result, sweep)
 
 
-def _discover(scene: Scene, result: StepResult) -> list[dict[str, Any]]:
+def _discover(scene: Scene, result: StepResult) -> list[FoundToken]:
     """Look at the wallet; returns the tokens that lose nothing on the way."""
-    look = scene.api.discover(scene.wallet.address, scene.usdc)
+    look = scene.context.ours.solana.discover({"wallet": scene.wallet.address, "outputMint": scene.usdc})
     sellable = [token for token in look["tokens"] if token["verdict"] == "sellable"]
     result.check(len(sellable) == SELLABLE_TOKENS, "discover offers the four tokens that lose nothing on the way")
     others = {token["symbol"]: (token["verdict"], token["reason"]) for token in look["tokens"] if token not in sellable}
@@ -111,7 +127,7 @@ def _discover(scene: Scene, result: StepResult) -> list[dict[str, Any]]:
 
 
 def _check_balances(
-    result: StepResult, built: dict[str, Any], actual: dict[str, str], before: Holdings, after: Holdings
+    result: StepResult, built: BuiltSolanaSweep, actual: Mapping[str, str], before: Holdings, after: Holdings
 ) -> None:
     """Check what the user and the fee wallet received, and what the user paid in SOL."""
     received = (after.user - before.user, after.fee_wallet - before.fee_wallet)
@@ -123,7 +139,7 @@ def _check_balances(
     result.check(after.lamports - before.lamports == gained, "the user got the rent of the closed accounts back")
 
 
-def _check_fees(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None:
+def _check_fees(scene: Scene, result: StepResult, sweep: Mapping[str, Any]) -> None:
     """Check the fee, its split and the postings."""
     fees, actual = sweep["fees"], {name: int(amount) for name, amount in sweep["fees"]["actualFees"].items()}
     exact = actual["grossOutput"] * fees["totalFeeBps"] // 10_000
@@ -140,7 +156,7 @@ def _check_fees(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None
     result.check(_by_account(listed) == expected, "GET /v2/ledger/entries has the same postings")
 
 
-def _check_statement(scene: Scene, result: StepResult, sweep: dict[str, Any]) -> None:
+def _check_statement(scene: Scene, result: StepResult, sweep: Mapping[str, Any]) -> None:
     """Let the blocks become final, and check the line on the partner's statement."""
     result.sweep = scene.wait_for(sweep["sweepId"], "open", value=False)
     final = {each["finality"] for each in result.sweep["transactions"]} == {"final"}
@@ -152,7 +168,7 @@ def _check_statement(scene: Scene, result: StepResult, sweep: dict[str, Any]) ->
     result.check(accrued == owed, "the partner's statement has a final line with what is owed for it")
 
 
-def _by_account(postings: list[dict[str, Any]]) -> dict[str, int]:
+def _by_account(postings: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     sums: dict[str, int] = {}
     for posting in postings:
         sums[posting["account"]] = sums.get(posting["account"], 0) + int(posting["amount"])

@@ -1,8 +1,10 @@
 """The demo's steps, in order; each sends real transactions and checks what must be true afterwards."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from http import HTTPStatus
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from dev.chain.sender import calldata
 from dev.demo.context import Context, StepResult
@@ -10,7 +12,10 @@ from dev.demo.first_timer import first_timer
 from dev.demo.reconciliation import reconcile
 from dev.demo.solana import four_tokens_on_solana
 from dev.engines.anvil import SAFE_DEPTH_BLOCKS
-from dev.partner_client import finalize
+from sweepapi_client import finalized
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep
 
 AUTHORIZATION_SECONDS = 900
 
@@ -29,7 +34,8 @@ def five_tokens_into_the_wrapped_coin(context: Context, result: StepResult) -> N
     result.check(
         resets == [context.address("USDT")], "only the USDT-like token needs its allowance reset to zero first"
     )
-    pools = [f"{token['symbol']} {token['route']['venue']}" for token in built["tokens"] if token["route"]["venue"]]
+    routed = [(token["symbol"], token["route"]) for token in built["tokens"]]
+    pools = [f"{symbol} {route['venue']}" for symbol, route in routed if route and route["venue"]]
     result.check(len(pools) == len(needed), f"the contract calls the pools itself: {', '.join(pools)}")
     _complete(context, result, built, context.sign_and_send(wallet, built))
 
@@ -44,20 +50,19 @@ def confirmed_while_mining_is_paused(context: Context, result: StepResult) -> No
     """Confirm before there is a receipt; the worker completes the sweep without another confirm."""
     wallet = context.wallets[2]
     built = context.build(wallet, "USDC", LINK=2, WBTC=1)
-    joined = [token["route"]["kind"] == "joined" for token in built["tokens"]]
-    last = built["lastHop"]
-    result.check(all(joined), f"both are joined, and share one last hop, through {last['venue']}")
+    kinds = [token["route"] and token["route"]["kind"] for token in built["tokens"]]
+    last = built["lastHop"] or {"venue": None}
+    result.check(kinds == ["joined", "joined"], f"both are joined, and share one last hop, through {last['venue']}")
     context.pause_mining()
     tx_hash = context.sign_and_send(wallet, built)
-    answer = context.ours.confirm(built["sweepId"], tx_hash)
-    state = (answer.http_status, answer.data["status"])
-    result.check(state == (202, "pending"), "a confirm before the receipt gets 202, pending")
+    confirmed = context.ours.confirm(built["sweepId"], {"txHash": tx_hash})
+    result.check(confirmed["status"] == "pending", "a confirm before the receipt is answered: pending")
     context.resume_mining()
     receipt = context.receipt(tx_hash)
-    result.sweep = context.wait_for_status(built["sweepId"], "completed")
+    result.sweep = sweep = context.wait_for_status(built["sweepId"], "completed")
     result.record("the worker completed the sweep without another confirm")
     _record(result, built, receipt)
-    reconcile(context, result, built=built, sweep=result.sweep, receipt=receipt)
+    reconcile(context, result, built=built, sweep=sweep, receipt=receipt)
 
 
 def wrong_hashes_do_no_harm(context: Context, result: StepResult) -> None:
@@ -67,17 +72,16 @@ def wrong_hashes_do_no_harm(context: Context, result: StepResult) -> None:
     sweep_id = built["sweepId"]
     unrelated = wallet.send({"to": wallet.address, "data": "0x", "value": "1"})
     context.receipt(unrelated)
-    result.check_refused(lambda: context.ours.confirm(sweep_id, unrelated), 422, "event_mismatch", what="a wrong hash")
+    confirm_unrelated = partial(context.ours.confirm, sweep_id, {"txHash": unrelated})
+    result.check_refused(confirm_unrelated, 422, "event_mismatch", what="a wrong hash")
     result.check(context.ours.sweep(sweep_id)["status"] == "pending", "the sweep is still pending")
     tx_hash = context.sign_and_send(wallet, built)
     _complete(context, result, built, tx_hash)
-    before, again = context.ours.sweep(sweep_id), context.ours.confirm(sweep_id, tx_hash)
+    before, again = context.ours.sweep(sweep_id), context.ours.confirm(sweep_id, {"txHash": tx_hash})
     # The worker may have looked at the sweep in between, which the times and the number of checks show.
-    same = all(again.data[name] == before[name] for name in ("status", "flags", "ledger"))
-    result.check(again.http_status == HTTPStatus.OK and same, "the same hash again gets 200 with the same result")
-    refusal = result.check_refused(
-        lambda: context.ours.confirm(sweep_id, unrelated), 409, "sweep_already_confirmed", what="another hash"
-    )
+    same = [(one["status"], one["flags"], one["ledger"]) for one in (before, again)]
+    result.check(same[0] == same[1], "the same hash again gets the same result")
+    refusal = result.check_refused(confirm_unrelated, 409, "sweep_already_confirmed", what="another hash")
     named = any(detail["message"] == tx_hash for detail in refusal.details)
     result.check(named, "the refusal names the accepted hash")
 
@@ -86,12 +90,11 @@ def reverted_on_chain(context: Context, result: StepResult) -> None:
     """Send the sweep with another user's signature, so that Permit2 reverts."""
     wallet, stranger = context.wallets[4], context.wallets[0]
     built = context.build(wallet, "WETH", USDC=10)
-    tx_hash = wallet.send(finalize(built, stranger.sign(built["permit2"])))
+    tx_hash = wallet.send(finalized(built, stranger.sign(built["permit2"])))
     receipt = context.receipt(tx_hash)
     result.check(receipt["status"] == "0x0", "the chain reverted the transaction")
-    result.check_refused(
-        lambda: context.ours.confirm(built["sweepId"], tx_hash), 422, "transaction_reverted", what="its confirm"
-    )
+    confirm = partial(context.ours.confirm, built["sweepId"], {"txHash": tx_hash})
+    result.check_refused(confirm, 422, "transaction_reverted", what="its confirm")
     result.sweep = context.ours.sweep(built["sweepId"])
     _record(result, built, receipt)
     result.check(result.sweep["status"] == "failed", "the sweep is failed")
@@ -107,7 +110,7 @@ def never_submitted(context: Context, result: StepResult) -> None:
     result.check(not result.sweep["open"], "the worker proved it unused: the sweep is expired and closed")
     late = "0x" + "ab" * 32
     result.check_refused(
-        lambda: context.ours.confirm(built["sweepId"], late), 409, "sweep_expired", what="a late confirm"
+        lambda: context.ours.confirm(built["sweepId"], {"txHash": late}), 409, "sweep_expired", what="a late confirm"
     )
 
 
@@ -120,10 +123,9 @@ def another_partner_sees_nothing(context: Context, result: StepResult) -> None:
     result.check_refused(
         lambda: context.other.sweep(sweep_id), 404, "sweep_not_found", what="another partner's status request"
     )
-    result.check_refused(
-        lambda: context.other.confirm(sweep_id, tx_hash), 404, "sweep_not_found", what="another partner's confirm"
-    )
-    result.check(context.other.ledger_entries() == [], "the other partner's ledger is empty")
+    confirm = partial(context.other.confirm, sweep_id, {"txHash": tx_hash})
+    result.check_refused(confirm, 404, "sweep_not_found", what="another partner's confirm")
+    result.check(list(context.other.ledger_entries()) == [], "the other partner's ledger is empty")
     _complete(context, result, built, tx_hash)
 
 
@@ -131,7 +133,7 @@ def rolled_back_to_v4(context: Context, result: StepResult) -> None:
     """Run the same client against an API that builds on V4; the other API and the worker follow the sweep."""
     wallet = context.wallets[3]
     on_v5, built = (context.build(wallet, "WETH", api=api, USDC=20, DAI=20) for api in (None, context.rolled_back))
-    facts = tuple(built[name] for name in ("contractVersion", "feeMode", "feeAuthorization"))
+    facts = (built["contractVersion"], built["feeMode"], built["feeAuthorization"])
     result.check(facts == ("v4", "offchain_accounting", None), "the API in v4_fallback builds on V4")
     result.check(list(built) == list(on_v5), "its answer has the fields of V5's, in their order")
     _complete(context, result, built, context.sign_and_send(wallet, built))
@@ -154,19 +156,17 @@ def one_price_falls(context: Context, result: StepResult) -> None:
     )
 
 
-def _complete(context: Context, result: StepResult, built: dict[str, Any], tx_hash: str) -> None:
+def _complete(context: Context, result: StepResult, built: BuiltSweep, tx_hash: str) -> None:
     """Confirm a mined sweep and reconcile it."""
     receipt = context.receipt(tx_hash)
     result.check(receipt["status"] == "0x1", "the chain executed the sweep in one transaction")
-    answer = context.ours.confirm(built["sweepId"], tx_hash)
-    state = (answer.http_status, answer.data["status"])
-    result.check(state == (200, "completed"), "its confirm gets 200, completed")
-    result.sweep = answer.data
+    result.sweep = sweep = context.ours.confirm(built["sweepId"], {"txHash": tx_hash})
+    result.check(sweep["status"] == "completed", "its confirm is answered: completed")
     _record(result, built, receipt)
-    reconcile(context, result, built=built, sweep=answer.data, receipt=receipt)
+    reconcile(context, result, built=built, sweep=sweep, receipt=receipt)
 
 
-def _record(result: StepResult, built: dict[str, Any], receipt: dict[str, Any]) -> None:
+def _record(result: StepResult, built: BuiltSweep, receipt: dict[str, Any]) -> None:
     result.output = built["estimatedOutput"]
     result.gas_used = int(receipt["gasUsed"], 16)
 

@@ -35,6 +35,7 @@ export default defineConfig({
             "guides/ledger",
             "guides/solana",
             "guides/typescript-client",
+            "guides/python-client",
             "guides/sandbox",
             "guides/bad-tokens",
             "guides/testing",

@@ -1,5 +1,7 @@
 """The service in the benchmark's own process, with one partner, and the market that its builds sweep."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import transaction
 from django.test import Client
@@ -16,10 +18,14 @@ from django.test import Client
 from dev.chain.chains_file import CHAIN
 from dev.chain.listing import list_tokens
 from dev.chain.rpc import Rpc
-from dev.partner_client import NATIVE_COIN, Wallet
 from dev.processes.waiting import wait_until
+from dev.wallets import Wallet
 from partners.models import ApiKey, FeeShare, Partner
 from sweepapi import networks
+from sweepapi_client import NATIVE_COIN
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep
 
 LISTED_OF_EACH_KIND = 15
 PAYOUT_WALLET = "0x" + "0a" * 20
@@ -84,9 +90,9 @@ class Service:
             raise RuntimeError(f"a build was refused: {response.content!r}")
         return response.content
 
-    def build(self, body: str) -> dict[str, Any]:
+    def build(self, body: str) -> BuiltSweep:
         """Build, and return the data of the answer."""
-        data: dict[str, Any] = json.loads(self.post(body))["data"]
+        data: BuiltSweep = json.loads(self.post(body))["data"]
         return data
 
     def receipt(self, tx_hash: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dev.chain.chains_file import CHAIN
 from dev.chain.rpc import Rpc
 from dev.keys import address_of
-from dev.partner_client import SweepApi
 from dev.processes.supervisor import say
 from dev.solana.clusters_file import CLUSTER
 from lab.chaos.breaking import failover
@@ -21,6 +20,7 @@ from lab.chaos.checker.truth import Truth, read_truth
 from lab.chaos.journal import JOURNAL, read
 from lab.chaos.partner import PartnerApi
 from lab.chaos.world import BEATS, FINAL_DEPTH_BLOCKS, LOOPS, WEBS, WORKERS
+from sweepapi_client import SweepClient
 
 PAST_DEADLINE_SECONDS = 60
 SETTLE_SECONDS = 150  # above the lease of a worker that was killed, and a minute between reconciliations
@@ -80,7 +80,7 @@ def _promises(scene: Scene) -> dict[str, Promise]:
 
 def _unnamed(scene: Scene, promises: dict[str, Promise]) -> dict[tuple[str, str], list[str]]:
     """Return, by network and the partner's id, the transactions where nothing on chain names the partner."""
-    partners = [SweepApi(scene.world.base_urls[0], key).partner()["id"] for key in scene.world.api_keys]
+    partners = [SweepClient(scene.world.base_urls[0], key).partner()["id"] for key in scene.world.api_keys]
     truth, hashes = _truth(scene, promises), defaultdict[tuple[str, str], list[str]](list)
     for promise in promises.values():
         if promise.terms.mode != "v5":

@@ -1,12 +1,13 @@
 """Funded wallets of the harness on the local chain, which also replace their transactions while these wait."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from eth_utils.crypto import keccak
 
 from dev.chain.deploy import PERMIT2, deploying
 from dev.chain.sender import calldata
-from dev.partner_client import Wallet
+from dev.wallets import Wallet
 from lab.chaos.chain import ChaosChain
 
 TOKENS = ("USDC", "DAI", "LINK", "UNI")
@@ -20,7 +21,7 @@ APPROVAL_GAS = 100_000
 class ChaosWallet(Wallet):
     """A wallet that keeps what it signed."""
 
-    def prepare(self, transaction: dict[str, Any], *, gas: int | None = None) -> dict[str, Any]:
+    def prepare(self, transaction: Mapping[str, Any], *, gas: int | None = None) -> dict[str, Any]:
         """Return the fields of a transaction with the account's next nonce and current fees."""
         return {
             **self._fees_and_nonce(),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import requests
@@ -30,6 +30,9 @@ from lab.matrix.mutations import BELIEVED, HONEST, MUTATIONS, NEVER_WRONG, Mutat
 from lab.matrix.networks import NETWORKS, Network, chain_id
 from lab.matrix.processes import loop, web
 
+if TYPE_CHECKING:
+    from sweepapi_client.types import FeeAuthorization
+
 CONFIRM, WORKER, FOLLOWER, RECONCILIATION = PATHS = ("confirm", "worker", "follower", "reconciliation")
 NOT_RECONCILING = "sweeps,clocks,blocks,following,numbering"
 CALLERS, POLL_SECONDS = 16, 0.5
@@ -45,7 +48,7 @@ Cell = tuple[str, str]  # a path and the name of a lie
 def measure(service: Service) -> tuple[Section, list[str]]:
     """Return the table, and a sentence for each sweep that was wrong."""
     built = build(service)
-    original = Original.of(execute(service, built), int(built["feeAuthorization"]["nonce"]))
+    original = Original.of(execute(service, built), int(cast("FeeAuthorization", built["feeAuthorization"])["nonce"]))
     copier = Copier.of(UUID(built["sweepId"]))
     api_key = str(service.client.defaults["HTTP_X_API_KEY"])
     rows: list[dict[str, Any]] = []

@@ -9,19 +9,18 @@ import sys
 import time
 from functools import partial
 
-import requests
 from rich.console import Console
 
 from dev import service, world
 from dev.demo.context import Context, StepFailedError, StepResult
 from dev.engines import solana
-from dev.partner_client import RefusedError
 from dev.processes.errors import LocalWorldError
 from dev.processes.fleet import Fleet
 from dev.processes.supervisor import Interrupted, say
 from lab.restore.backups import Backups
 from lab.restore.statements import Statements
 from lab.restore.steps import STEPS, Rehearsal
+from sweepapi_client import NoAnswerError, SweepApiError
 
 
 def main() -> int:
@@ -64,7 +63,7 @@ def _rehearse(rehearsal: Rehearsal) -> bool:
         console.print(f"[bold]{number}[/] {title}")
         try:
             run(rehearsal, result)
-        except (StepFailedError, RefusedError, LocalWorldError, requests.RequestException) as error:
+        except (StepFailedError, SweepApiError, NoAnswerError, LocalWorldError) as error:
             failure = error
         for sentence in result.passed:
             console.print(f"  [green]✓[/] {sentence}", highlight=False)

@@ -1,16 +1,19 @@
 """The statements that a partner saves in the rehearsal, and checks with the script that it has from us."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dev.demo.context import Context, StepFailedError
 from ledger.statements.month import Month
 
-Statement = dict[str, Any]
+if TYPE_CHECKING:
+    from sweepapi_client.types import Statement
 
 
 @dataclass

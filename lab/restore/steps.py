@@ -1,5 +1,7 @@
 """The steps of the rehearsal, in order; the runbook's section "Restoring the database" has the same ones."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 from collections.abc import Callable
@@ -7,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from signal import SIGTERM
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 from eth_utils.crypto import keccak
@@ -15,11 +17,14 @@ from eth_utils.crypto import keccak
 from dev.demo.context import Context, StepResult
 from dev.demo.reconciliation import EVENTS
 from dev.engines.anvil import FINAL_DEPTH_BLOCKS
-from dev.partner_client import RefusedError
 from dev.processes.waiting import wait_until
 from lab.restore.backups import Backups
 from lab.restore.statements import Statements
 from ledger.statements.month import Month
+from sweepapi_client import NoAnswerError, SweepApiError
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep, FeeAuthorization
 
 PERIODIC = ("work", "beat")  # the programs that look for what is due
 RETURN_SECONDS = 120
@@ -27,7 +32,6 @@ DIFFERENT = 1  # the exit status of `manage.py reconcile` if the books differ
 # Where the data of each event has the total fee: V5 begins with three addresses, V4 with one; then count and gross.
 FEE_WORDS = {"v5": 5, "v4": 3}
 Manage = Callable[..., subprocess.CompletedProcess[str]]
-Built = dict[str, Any]
 
 
 @dataclass
@@ -39,14 +43,14 @@ class Rehearsal:
     manage: Manage
     statements: Statements
     month: Month = field(default_factory=lambda: Month.of(datetime.now(UTC)))
-    kept: list[Built] = field(default_factory=list)
-    lost: list[Built] = field(default_factory=list)
-    lost_on_v4: list[tuple[Built, str]] = field(default_factory=list)  # with their transactions
-    unsent: list[Built] = field(default_factory=list)
+    kept: list[BuiltSweep] = field(default_factory=list)
+    lost: list[BuiltSweep] = field(default_factory=list)
+    lost_on_v4: list[tuple[BuiltSweep, str]] = field(default_factory=list)  # with their transactions
+    unsent: list[BuiltSweep] = field(default_factory=list)
     events: int = 0  # on chain
     era: str = ""  # which was begun after the restore
 
-    def sweep(self, wallet: int, *, on_v4: bool = False, is_reported: bool = True) -> tuple[Built, str]:
+    def sweep(self, wallet: int, *, on_v4: bool = False, is_reported: bool = True) -> tuple[BuiltSweep, str]:
         """Build a sweep and send it, as a wallet; returns the answer and the hash."""
         context = self.context
         user, api = context.wallets[wallet], context.rolled_back if on_v4 else context.ours
@@ -54,7 +58,7 @@ class Rehearsal:
         tx_hash = context.sign_and_send(user, built)
         context.receipt(tx_hash)
         if is_reported:
-            api.confirm(built["sweepId"], tx_hash)
+            api.confirm(built["sweepId"], {"txHash": tx_hash})
         self.events += 1
         return built, tx_hash
 
@@ -127,7 +131,7 @@ def lose_commits(rehearsal: Rehearsal, result: StepResult) -> None:
 def _is_known(rehearsal: Rehearsal, sweep_id: str) -> bool:
     try:
         rehearsal.context.ours.sweep(sweep_id)
-    except RefusedError as refusal:
+    except SweepApiError as refusal:
         return refusal.code != "sweep_not_found"
     return True
 
@@ -230,13 +234,17 @@ def _fees_on_chain(context: Context) -> tuple[int, int]:
     return sum(fees), len(fees)
 
 
-def _nonce(built: Built) -> str:
-    nonce: str = built["feeAuthorization"]["nonce"]
-    return nonce
+def _nonce(built: BuiltSweep) -> str:
+    return cast("FeeAuthorization", built["feeAuthorization"])["nonce"]  # those of V5 have one
 
 
 def _serves(rehearsal: Rehearsal) -> bool:
-    return rehearsal.context.ours.answers()
+    """Return whether the API answers, and its database too."""
+    try:
+        rehearsal.context.ours.partner()
+    except (SweepApiError, NoAnswerError):
+        return False
+    return True
 
 
 STEPS: tuple[tuple[str, Callable[[Rehearsal, StepResult], None]], ...] = (

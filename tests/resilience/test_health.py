@@ -3,8 +3,9 @@
 import pytest
 import requests
 
-from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
+from dev.wallets import Wallet
+from sweepapi_client import SweepClient, finalized, token_inputs
 from tests.local_chain import LocalChain
 from tests.resilience.databases import Database
 from tests.resilience.engines import STEP_SECONDS, Engines
@@ -23,21 +24,23 @@ def observed(engines: Engines, database: Database, redis_url: str) -> Observed:
 @pytest.fixture
 def completed(observed: Observed, database: Database, chain: LocalChain) -> str:
     """The network of a sweep that was built, sent and confirmed."""
-    api = SweepApi(observed.api_url, database.api_key)
     wallet = Wallet(chain.node, chain.world["users"][0]["privateKey"])
     usdc = chain.token("USDC")
-    built = api.build(
-        chain=chain.world["chain"],
-        wallet=wallet.address,
-        amounts={usdc.address: usdc.units(3)},
-        output=chain.token("WETH").address,
-        slippage_bps=500,
-    )
-    for issue in built["issues"]["allowance"]:
-        chain.receipt(wallet.send(issue["transaction"]))
-    tx_hash = wallet.send(finalize(built, wallet.sign(built["permit2"])))
-    assert chain.receipt(tx_hash)["status"] == 1
-    assert api.confirm(built["sweepId"], tx_hash).http_status == 200
+    with SweepClient(observed.api_url, database.api_key, retries=0) as api:
+        built = api.build(
+            {
+                "chain": chain.world["chain"],
+                "wallet": wallet.address,
+                "tokens": token_inputs({usdc.address: usdc.units(3)}),
+                "outputMint": chain.token("WETH").address,
+                "slippageBps": 500,
+            }
+        )
+        for issue in built["issues"]["allowance"]:
+            chain.receipt(wallet.send(issue["transaction"]))
+        tx_hash = wallet.send(finalized(built, wallet.sign(built["permit2"])))
+        assert chain.receipt(tx_hash)["status"] == 1
+        assert api.confirm(built["sweepId"], {"txHash": tx_hash})["status"] == "completed"
     return f"eip155:{chain.world['chainId']}"
 
 

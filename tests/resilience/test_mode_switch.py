@@ -11,10 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from dev.partner_client import SweepApi, Wallet, finalize
 from dev.ports import free_port
 from dev.processes.process import Program
 from dev.processes.waiting import api_answers
+from dev.wallets import Wallet
+from sweepapi_client import SweepClient, finalized, token_inputs
 from tests.local_chain import FINAL_AFTER, LocalChain
 from tests.resilience.databases import Database
 from tests.resilience.engines import BIN, STEP_SECONDS, Engines, send
@@ -54,13 +55,14 @@ class Front:
         self._names.append(name)
 
     @contextmanager
-    def api(self, api_key: str) -> Iterator[SweepApi]:
+    def api(self, api_key: str) -> Iterator[SweepClient]:
         """Yield the API of the newest web process, for one request."""
         with self._changed:
             url = self._url
             self._requests[url] += 1
         try:
-            yield SweepApi(url, api_key)
+            with SweepClient(url, api_key, retries=0) as client:
+                yield client
         finally:
             with self._changed:
                 self._requests[url] -= 1
@@ -88,19 +90,22 @@ class Client:
         usdc, weth = self._chain.token("USDC"), self._chain.token("WETH")
         with self._front.api(self._api_key) as api:
             built = api.build(
-                chain=self._chain.world["chain"],
-                wallet=self._wallet.address,
-                amounts={usdc.address: usdc.units(3)},
-                output=weth.address,
-                slippage_bps=500,
+                {
+                    "chain": self._chain.world["chain"],
+                    "wallet": self._wallet.address,
+                    "tokens": token_inputs({usdc.address: usdc.units(3)}),
+                    "outputMint": weth.address,
+                    "slippageBps": 500,
+                    "onLegFailure": "skip",
+                }
             )
         for issue in built["issues"]["allowance"]:
             self._chain.receipt(self._wallet.send(issue["transaction"]))
-        tx_hash = self._wallet.send(finalize(built, self._wallet.sign(built["permit2"])))
+        tx_hash = self._wallet.send(finalized(built, self._wallet.sign(built["permit2"])))
         assert self._chain.receipt(tx_hash)["status"] == 1
         with self._front.api(self._api_key) as api:
-            confirmed = api.confirm(built["sweepId"], tx_hash)
-        assert (confirmed.http_status, confirmed.data["mode"]) == (200, built["mode"])
+            confirmed = api.confirm(built["sweepId"], {"txHash": tx_hash})
+        assert (confirmed["status"], confirmed["mode"]) == ("completed", built["mode"])
         self.finished[built["mode"]] += 1
 
 

@@ -7,7 +7,8 @@ from typing import Any, LiteralString
 
 import pytest
 
-from dev.partner_client import Wallet, finalize
+from dev.wallets import Wallet
+from sweepapi_client import finalized
 from tests.local_chain import LocalChain
 from tests.resilience.engines import connect
 from tests.resilience.faulty_link import End
@@ -61,7 +62,7 @@ def executed(world: World, chain: LocalChain) -> tuple[str, str]:
     built = world.build(wallet.address)
     for issue in built["issues"]["allowance"]:
         chain.receipt(wallet.send(issue["transaction"]))
-    return built["sweepId"], wallet.send(finalize(built, wallet.sign(built["permit2"])))
+    return built["sweepId"], wallet.send(finalized(built, wallet.sign(built["permit2"])))
 
 
 @pytest.mark.parametrize("end", End)

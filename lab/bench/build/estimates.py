@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dev.partner_client import Wallet, finalize
+from dev.wallets import Wallet
 from lab.bench.report import Section, Target
 from lab.bench.service import Service
 from sweepapi.evm.contracts.v5 import decode_executed
 from sweepapi.evm.encoding import responses
+from sweepapi_client import finalized
 
 SWEEPS = 200
 SEED = 11
@@ -78,7 +79,7 @@ def _compare(service: Service, chance: random.Random) -> Compared:
     built = service.build(_body(service, chance, wallet, output))
     (way,) = (one for one in built["executions"] if one["kind"] == "permit2")
     approved = [service.receipt(wallet.send(approval)) for approval in way["approvals"]]
-    receipt = service.receipt(wallet.send(finalize(built, wallet.sign(built["permit2"]))))
+    receipt = service.receipt(wallet.send(finalized(built, wallet.sign(built["permit2"]))))
     return Compared(
         tokens=len(built["tokens"]),
         output=output,

@@ -52,7 +52,7 @@ def measure(service: Service) -> Section:
 def _count(service: Service, tokens: Sequence[str], output: str) -> int:
     with proxy.running(service.rpc.url, delay_seconds=0) as node, reading_from(node.url):
         built = service.build(service.body(tokens, service.token(output), onUnroutable="skip"))
-        kinds = {token["route"]["kind"] for token in built["tokens"]} - {"router"}
+        kinds = {token["route"] and token["route"]["kind"] for token in built["tokens"]} - {"router"}
         if built["issues"]["simulation"]["status"] != "ok" or kinds != {"joined" if output == "USDC" else "pool"}:
             raise RuntimeError(f"not what was to be measured: {built['issues']['simulation']}")
         return len(node.asked)

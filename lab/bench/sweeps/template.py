@@ -1,16 +1,21 @@
 """The sweep that is copied: built and reported through the API, and executed on the local chain."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from dev.partner_client import finalize
 from lab.bench.service import Service
 from lab.bench.sweeps.identity import transaction_hash
 from sweepapi.evm.contracts.v5 import decode_executed
 from sweepapi.evm.encoding import responses
+from sweepapi_client import finalized
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep
 
 TOKENS = 5
 OUTPUT = "WETH"
@@ -25,7 +30,7 @@ class Template:
     receipt: dict[str, Any]
 
     @classmethod
-    def submitted(cls, service: Service) -> "Template":
+    def submitted(cls, service: Service) -> Template:
         """Build a sweep, report a hash that the chain does not know, and execute the sweep unseen."""
         built = build(service)
         confirm(service, built["sweepId"], transaction_hash(0), HTTPStatus.ACCEPTED)
@@ -35,18 +40,18 @@ class Template:
         return cls(UUID(built["sweepId"]), event.nonce, receipt)
 
 
-def build(service: Service) -> dict[str, Any]:
+def build(service: Service) -> BuiltSweep:
     """Build a sweep of five tokens."""
     return service.build(service.body(service.listed[:TOKENS], service.token(OUTPUT)))
 
 
-def execute(service: Service, built: dict[str, Any]) -> dict[str, Any]:
+def execute(service: Service, built: BuiltSweep) -> dict[str, Any]:
     """Do what the user does, and return the receipt."""
     wallet = service.wallets[0]
     for issue in built["issues"]["allowance"]:
         for approval in filter(None, (issue["resetTransaction"], issue["transaction"])):
             service.receipt(wallet.send(approval))
-    return service.receipt(wallet.send(finalize(built, wallet.sign(built["permit2"]))))
+    return service.receipt(wallet.send(finalized(built, wallet.sign(built["permit2"]))))
 
 
 def confirm(service: Service, sweep_id: str, tx_hash: str, expected: HTTPStatus) -> None:

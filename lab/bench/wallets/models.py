@@ -11,7 +11,7 @@ from dev.chain.artifacts import CONTRACTS
 from dev.chain.chains_file import CHAIN
 from dev.chain.nitro import node as nitro
 from dev.chain.rpc import Rpc
-from dev.partner_client import Wallet
+from dev.wallets import Wallet
 from lab.bench.service import Service
 from sweepapi import networks
 from sweepapi.evm.chain.fee_models.costs import FeeModel

@@ -9,7 +9,7 @@ from typing import Any
 from eth_utils.crypto import keccak
 
 from dev.chain.chains_file import CHAIN
-from dev.partner_client import Wallet
+from dev.wallets import Wallet
 from lab.bench.service import Service
 from lab.bench.wallets.models import Plain
 from sweepapi import networks

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from dev.chain.rpc import Rpc
-from dev.solana_client import SolanaWallet
+from dev.wallets import SolanaWallet
 from lab.chaos.chain import ChaosChain
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi

@@ -7,7 +7,7 @@ from typing import Any
 
 from dev.chain.rpc import Rpc
 from dev.processes.errors import NodeError
-from dev.solana_client import SolanaWallet
+from dev.wallets import SolanaWallet
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi
 from lab.chaos.users.sweeper import BUILD_ATTEMPTS, RETRY_ACTIONS, SLIPPAGE_BPS, Built, Steps

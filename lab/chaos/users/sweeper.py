@@ -4,17 +4,20 @@ Each step is one action of the driver. A method that takes several is a generato
 actions that pass before it goes on.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from dev.partner_client import NATIVE_COIN, finalize
 from dev.processes.errors import NodeError
 from lab.chaos.chain import ChaosChain
 from lab.chaos.journal import Journal
 from lab.chaos.partner import PartnerApi, Reply
 from lab.chaos.wallets import TOKENS, ChaosWallet, outbid
+from sweepapi_client import NATIVE_COIN, finalized
+
+if TYPE_CHECKING:
+    from sweepapi_client.types import BuiltSweep, TransactionRequest
 
 BUILD_ATTEMPTS, CONFIRM_ATTEMPTS = 12, 4
 RETRY_ACTIONS = 3
@@ -92,11 +95,13 @@ class Sweeper:
         prepared = self.push(self.call(built, signed_by=signed_by), built, gas=gas)
         return None if prepared is None else prepared[0]
 
-    def call(self, built: Built, *, signed_by: ChaosWallet | None = None) -> dict[str, Any]:
+    def call(self, built: Built, *, signed_by: ChaosWallet | None = None) -> "TransactionRequest":
         """Return the signed call."""
-        return finalize(built, (signed_by or self.wallet).sign(built["permit2"]))
+        return finalized(cast("BuiltSweep", built), (signed_by or self.wallet).sign(built["permit2"]))
 
-    def push(self, call: dict[str, Any], *builds: Built, gas: int | None = None) -> tuple[str, dict[str, Any]] | None:
+    def push(
+        self, call: Mapping[str, Any], *builds: Built, gas: int | None = None
+    ) -> tuple[str, dict[str, Any]] | None:
         """Send a transaction that concerns these sweeps; returns its hash and fields."""
         with self.chain.undisturbed():
             fields = self.wallet.prepare(call, gas=gas or int(call.get("gas") or GAS_IF_UNKNOWN))

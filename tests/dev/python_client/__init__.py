@@ -1,0 +1,1 @@
+"""The Python client, blocking and awaited, and its MCP server."""
