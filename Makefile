@@ -42,7 +42,8 @@ WAITING_TESTS := tests/resilience
 SWEEPS_TESTS := tests/sweeps tests/lab
 RAILS_TESTS := tests/sweeps/rails tests/indexer tests/test_fuzzed_api.py
 SHARED_TESTS := tests/sweepapi tests/partners tests/scenarios tests/races
-SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-shared pytest-rest
+DEV_TESTS := tests/dev
+SUITE := pytest-waiting pytest-sweeps pytest-rails pytest-shared pytest-dev pytest-rest
 ignored = $(addprefix --ignore=,$(1))
 
 # What this machine lacks for the environment, as a sentence that make prints as its only line; nothing if all is there.
@@ -87,7 +88,8 @@ pytest-waiting: TESTS := $(WAITING_TESTS)
 pytest-sweeps: TESTS := $(SWEEPS_TESTS) $(call ignored,$(RAILS_TESTS))
 pytest-rails: TESTS := $(RAILS_TESTS)
 pytest-shared: TESTS := $(SHARED_TESTS)
-pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS))
+pytest-dev: TESTS := $(DEV_TESTS)
+pytest-rest: TESTS := tests $(call ignored,$(WAITING_TESTS) $(SWEEPS_TESTS) $(RAILS_TESTS) $(SHARED_TESTS) $(DEV_TESTS))
 
 # Drops no database in the end, because its PostgreSQL goes with it.
 $(SUITE): $(CONTRACTS_READY) $(SURFPOOL_READY) $(CLIENTS_READY) $(SITE_READY) $(WEB_PAGE) $(BROWSER_READY) $(FEE_SPLITS)

@@ -1,7 +1,9 @@
 """Every block of the guides that a reader can copy is run as its page shows it, in order, in an empty folder."""
 
+import json
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
@@ -53,6 +55,18 @@ def test_a_forced_revert_is_seen_as_one(copied: Callable[..., str], sandbox_toke
     assert second.startswith("failed")
 
 
+def test_the_python_client_makes_an_offer_and_its_server_for_models_can_be_set_up(
+    site_pages: Path, tmp_path: Path, snippets: dict[str, str], sandbox_tokens: dict[str, str]
+) -> None:
+    offering, setting_up = blocks_in(site_pages, "python-client")
+    start = Block(None, f"{sys.executable} {offering.title}")
+    printed = run([offering, start], tmp_path / "offering", snippets | {"TOKEN": sandbox_tokens["SCRIPT"]})
+    assert printed.startswith("You sell")
+    (server,) = json.loads(setting_up.content)["mcpServers"].values()
+    assert Path(sys.executable).with_name(server["command"]).is_file()
+    assert server["env"].keys() <= snippets.keys()
+
+
 @pytest.mark.parametrize("command", [(str(node_folder() / "node"), "hooks.ts"), ("hooks/bin/python", "hooks.py")])
 def test_the_servers_of_webhooks_take_our_messages_only(
     site_pages: Path, tmp_path: Path, command: tuple[str, str]
@@ -99,4 +113,4 @@ def test_each_guide_with_blocks_is_run(site_pages: Path) -> None:
     guides = {page.parent.name for page in site_pages.glob("guides/*/index.html")}
     with_blocks = {guide for guide in guides if blocks_in(site_pages, guide)}
     shown_only = {"bad-tokens"}  # answers, which its own test compares
-    assert with_blocks - shown_only == {"signing", "one-prompt", "testing", "webhooks"}
+    assert with_blocks - shown_only == {"signing", "one-prompt", "testing", "webhooks", "python-client"}

@@ -44,9 +44,10 @@ def test_the_contract_wallet_sends_batches_and_transactions_through_its_owner(
     before = chain.balance(contract, usdc)
     chain_id = hex(chain.world["chainId"])
     assert wallet.answer("wallet_getCapabilities", [contract]) == {chain_id: {"atomic": {"status": "supported"}}}
-    wallet.answer("wallet_sendCalls", [batch(chain, calls=[paid, paid], **{"from": contract})])
+    sent = wallet.answer("wallet_sendCalls", [batch(chain, calls=[paid, paid], **{"from": contract})])
+    assert chain.receipt(sent["id"])["status"] == 1
     assert before - chain.balance(contract, usdc) == 14
-    wallet.answer("eth_sendTransaction", [paid | {"from": contract}])
+    assert chain.receipt(wallet.answer("eth_sendTransaction", [paid | {"from": contract}]))["status"] == 1
     assert before - chain.balance(contract, usdc) == 21
 
 
@@ -56,6 +57,7 @@ def test_a_batch_makes_the_account_a_delegated_one_and_its_status_has_the_receip
     user, chain_id = chain.users[0].address, hex(chain.world["chainId"])
     assert wallet.answer("wallet_getCapabilities", [user]) == {chain_id: {"atomic": {"status": "ready"}}}
     sent = wallet.answer("wallet_sendCalls", [batch(chain)])
+    assert chain.receipt(sent["id"])["status"] == 1
     assert wallet.answer("wallet_getCapabilities", [user]) == {chain_id: {"atomic": {"status": "supported"}}}
     status = wallet.answer("wallet_getCallsStatus", [sent["id"]])
     assert (status["status"], [one["transactionHash"] for one in status["receipts"]]) == (200, [sent["id"]])

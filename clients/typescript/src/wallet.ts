@@ -49,24 +49,28 @@ export class WalletError extends Error {
 }
 
 const USER_REJECTED = 4001;
+const ATOMIC: readonly Atomic[] = ["supported", "ready", "unsupported"];
 const ONE_TRANSACTION = new Set(["permits", "permit2", "transactions"]);
 
+export type Atomic = Schemas["WalletAtomic"];
+
 /** Returns what the wallet says it can do on a chain, for `execution.wallet.atomic` of a build; null if it does not say. */
-export async function atomicOf(provider: Provider, wallet: string, chainId: number): Promise<string | null> {
+export async function atomicOf(provider: Provider, wallet: string, chainId: number): Promise<Atomic | null> {
   const key = `0x${chainId.toString(16)}`;
   try {
     const said = (await provider.request({ method: "wallet_getCapabilities", params: [wallet, [key]] })) as Record<
       string,
       { atomic?: { status?: string } } | undefined
     >;
-    return said[key]?.atomic?.status ?? null;
+    const status = said[key]?.atomic?.status;
+    return ATOMIC.find((known) => known === status) ?? null;
   } catch {
     return null; // older wallets do not know the method
   }
 }
 
 /** Returns the first execution of an offer that a wallet can carry out; kinds that are new are passed over. */
-export function chooseExecution(offer: Offer, atomic: string | null): Execution {
+export function chooseExecution(offer: Offer, atomic: Atomic | null): Execution {
   const batches = atomic === "supported" || atomic === "ready";
   const found = offer.executions.find(({ kind }) => (kind === "calls" ? batches : ONE_TRANSACTION.has(kind)));
   if (found === undefined) {

@@ -9,6 +9,8 @@ import {
   SweepApiError,
   UserRejectedError,
   WalletError,
+  type Atomic,
+  type Progress,
 } from "@sweepapi/client/wallet";
 import { progressOf, show } from "./screens.ts";
 import type { Chain, Offer, Sweep } from "./types.ts";
@@ -29,7 +31,7 @@ interface User {
   address: string;
   chain: Chain;
   outputMint: string;
-  atomic: string | null;
+  atomic: Atomic | null;
 }
 
 type Chosen = readonly { mint: string; amount: string }[];
@@ -59,7 +61,7 @@ function start(): void {
   }
 }
 
-/** Shows the sweep that was sent before the page was closed, if there is one of this user that is not final. */
+/** Shows the sweep that was sent before the page was closed, if it is this user's and not final. */
 async function resumed(user: User): Promise<boolean> {
   const sweepId = localStorage.getItem(LAST_SWEEP);
   if (sweepId === null) {
@@ -67,11 +69,10 @@ async function resumed(user: User): Promise<boolean> {
   }
   try {
     const sweep = await backend.sweep(sweepId);
-    const isUnderWay = sweep.open && sweep.transaction !== null;
-    if (isUnderWay) {
+    if (sweep.open) {
       void follow(user, sweep);
     }
-    return isUnderWay;
+    return sweep.open;
   } catch (error) {
     if (isRefusal(error)) {
       return false; // another wallet's
@@ -107,8 +108,7 @@ async function build(user: User, tokens: Chosen, note: string | null): Promise<v
 }
 
 function basics({ chain, address, outputMint, atomic }: User) {
-  const wallet = atomic === null ? {} : { execution: { wallet: { atomic: atomic as "ready" | "supported" | "unsupported" } } };
-  return { chain: chain.name, wallet: address, outputMint, ...wallet };
+  return { chain: chain.name, wallet: address, outputMint, ...(atomic && { execution: { wallet: { atomic } } }) };
 }
 
 /** Shows an offer; a note says what has changed since the last one. */
@@ -168,9 +168,14 @@ async function secondsLeft({ sweepId, expiresAt }: Offer): Promise<number> {
 }
 
 async function sweep(user: User, offer: Offer): Promise<void> {
-  localStorage.setItem(LAST_SWEEP, offer.sweepId);
   const { provider } = user.wallet;
-  const onProgress = progressOf(chooseExecution(offer, user.atomic).kind);
+  const showProgress = progressOf(chooseExecution(offer, user.atomic).kind);
+  const onProgress = (progress: Progress) => {
+    if (progress.step === "wait") {
+      localStorage.setItem(LAST_SWEEP, offer.sweepId); // from now on it may succeed without this page
+    }
+    showProgress(progress);
+  };
   const ended = await executeOffer(offer, { provider, wallet: user.address, backend: BACKEND, onProgress });
   void follow(user, ended);
 }

@@ -164,17 +164,17 @@ function ending({ sweep, explorer, receipt, again }: Screen & { name: "result" }
           ${receipt === null
             ? html`<p>A receipt is signed once no reorganisation can undo it. This page keeps looking.</p>`
             : html`<p><a href=${receipt} download="receipt.json">Download your receipt</a></p>`}`
-      : html`<p>${sweep.transaction?.reason || "Nothing was taken."}</p>`;
+      : html`<p>${sweep.transaction?.reason || (sweep.status === "pending" ? "What you sent is not in a block yet." : "Nothing was taken.")}</p>`;
   return html`<h2>${outcome(sweep)}</h2>
     ${details}
     <p>${link}</p>
-    <button class=${sweep.status === "completed" ? "" : "main"} @click=${again}>${sweep.status === "completed" ? "Look for more" : "Try again"}</button>`;
+    ${sweep.status === "pending" ? nothing : html`<button @click=${again}>Look through my wallet</button>`}`;
 }
 
 function outcome(sweep: Sweep): string {
   const outcomes: Record<string, string> = {
     completed: `You received ${received(sweep)}`,
-    pending: "Waiting for the chain: a reorganisation removed the block",
+    pending: "Waiting for the chain",
     failed: "The sweep failed, and nothing was taken",
     expired: "The offer ended before it was sent",
     void: "The offer was withdrawn",

@@ -277,7 +277,7 @@ def test_a_reorganisation_is_shown_until_a_block_has_the_sweep_again(user_of: Us
     sent = transactions_above(user.chain, head)
     user.chain.roll_back(before)
     user.chain.mine(2)
-    user.sees("a reorganisation removed the block")
+    user.sees("Its block left the chain.")
     for raw in sent:
         user.chain.rpc("eth_sendRawTransaction", raw)
     user.sees("You received")

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -82,8 +81,6 @@ class World:
 
 
 @pytest.fixture
-def world(world_env: Path, chain: LocalChain) -> World:
+def world(snippets: dict[str, str], chain: LocalChain) -> World:
     """The service and the local chain."""
-    lines = world_env.read_text().splitlines()
-    variables = dict(line.removeprefix("export ").split("=", 1) for line in lines)
-    return World(variables, Wallet(chain.node, variables["WALLET_KEY"]))
+    return World(snippets, Wallet(chain.node, snippets["WALLET_KEY"]))
