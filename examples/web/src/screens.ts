@@ -129,7 +129,7 @@ function reviewing({ offer, note, kind, sweep, back }: Screen & { name: "review"
   return html`<h2>You receive about ${shown(output.user)}</h2>
     ${note === null ? nothing : html`<p class="note">${note}</p>`}
     <dl>
-      <div><dt>At least</dt><dd>${shown(output.minUser)}</dd></div>
+      <div><dt>${offer.maxSkipped > 0 ? "At least, if a token stays" : "At least"}</dt><dd>${shown(output.minUser)}</dd></div>
       <div><dt>For</dt><dd>${offer.tokens.map((token) => token.symbol).join(", ")}</dd></div>
       <div><dt>Fee, included</dt><dd>${shown(feeSummary.totalFee)}</dd></div>
       <div><dt>Gas</dt><dd>${dollars(economics.gasValue, reference)}</dd></div>
