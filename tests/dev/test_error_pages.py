@@ -127,7 +127,7 @@ def on_v4(fixture: Fixture) -> Variables:
 
 @situation("receipt_not_ready", "idempotency_key_reused", "signature_invalid", "too_many_candidates", "would_revert")
 def built(fixture: Fixture) -> Variables:
-    return {"SWEEP_ID": fixture("app").build()["sweepId"], "KEY": str(uuid4())}
+    return {"SWEEP_ID": fixture("app").build()["sweepId"]}
 
 
 @situation("execution_not_offered")
@@ -175,7 +175,7 @@ def test_its_request_is_refused_with_it_and_what_to_do_is_not(
 ) -> None:
     page = (site_pages / "errors" / code / "index.html").read_text()
     situated = SITUATIONS.get(code, sandbox_tokens)(request.getfixturevalue)
-    variables = snippets | situated
+    variables = snippets | situated | {"KEY": str(uuid4())}
     *provoking, fixing = blocks_of(page)
     assert bool(provoking) == (code not in NOT_BY_A_REQUEST) == (f'id="{PROVOKES}"' in page)
     for number, block in enumerate(provoking):

@@ -144,7 +144,7 @@ def user_of(
             if kind.is_contract:
                 for token in sandbox_tokens.values():
                     data = calldata(TRANSFER, address, 30 * 10**18)
-                    chain.send(chain.users[0], {"to": token, "data": f"0x{data.hex()}", "value": "0"})
+                    chain.receipt(chain.send(chain.users[0], {"to": token, "data": f"0x{data.hex()}", "value": "0"}))
             fails = {"wallet_getCapabilities": UNKNOWN_METHOD} if kind.atomic is None else {}
             told = {"account": address, "chainId": hex(chain.world["chainId"]), "atomic": kind.atomic, "fails": fails}
             return User(page, page_url, chain, address, told)
@@ -238,7 +238,10 @@ def test_a_price_that_fell_is_shown_before_the_user_signs(
 ) -> None:
     user, other, thin = user_of(Kind("ready")), app.chain.users[1], sandbox_tokens["PRICE_IMPACT"]
     leaving = calldata(TRANSFER, other.address, 995 * 10**18)
-    app.chain.send(app.user, {"to": thin, "data": f"0x{leaving.hex()}", "value": "0"})
+    assert (
+        app.chain.receipt(app.chain.send(app.user, {"to": thin, "data": f"0x{leaving.hex()}", "value": "0"}))["status"]
+        == 1
+    )
     user.opens()
     user.keeps_only("THIN")
     user.clicks("See the offer")
