@@ -30,6 +30,7 @@ NOT_BY_A_REQUEST = {
     *("internal_error", "bad_gateway", "gateway_timeout", "service_unavailable", "request_timeout", "rate_limited"),
     *("too_many_exports", "too_many_at_once", "chain_unavailable", "swap_unavailable", "build_disabled"),
     *("idempotency_in_progress", "new_build_required", "too_many_offers", "too_many_candidates", "would_revert"),
+    "uneconomic",  # which amount is too little depends on the gas price
 }
 WITHOUT_AN_END = {"partner_suspended"}  # nothing that a partner does ends it
 
