@@ -7,11 +7,10 @@ from typing import Any
 from eth_account.signers.local import LocalAccount
 
 from dev.chain.sender import calldata
-from sweepapi.evm.encoding.abi import Function
+from dev.local_wallet import EXECUTE
 from tests.local_chain import LocalChain, Token, signed_data
 from tests.wallets import deployed
 
-EXECUTE = Function("execute((address,bytes)[])")
 TRANSFER = "transfer(address,uint256)"
 
 Call = tuple[str, bytes]

@@ -22,7 +22,7 @@ let shows = 0;
 export function show(screen: Screen): () => boolean {
   const number = ++shows;
   page.dataset["screen"] = screen.name;
-  render(html`${drawn(screen)}`, page);
+  render(drawn(screen), page);
   news.textContent = page.querySelector("h2")?.textContent ?? "";
   return () => number === shows;
 }
