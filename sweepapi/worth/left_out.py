@@ -11,7 +11,7 @@ INSUFFICIENT_BALANCE = "insufficient_balance"
 SIMULATION_FAILED = "simulation_failed"
 NOT_HELD = "The wallet holds {balance}, less than the amount."
 ROUNDS_TO_ZERO = "The minimum output of this amount rounds to zero."
-UNECONOMIC = "Its output of {output} is worth less than what it adds to the cost, {share} in the output token."
+UNECONOMIC = "It adds {share} to the cost, {loss} more than it brings after the fee, both in the output token."
 
 
 class TokenWorth(Protocol):
@@ -82,7 +82,7 @@ def uneconomic(tokens: Iterable[PlannedToken], *, accepted: bool = False) -> Ite
     """Yield the tokens that cost more than they bring, unless that is accepted, or whose minimum rounds to zero."""
     for token in tokens:
         if costs_more(token.economics) and not accepted:
-            message = UNECONOMIC.format(output=token.expected_output, share=token.economics.gas_share)
+            message = UNECONOMIC.format(share=token.economics.gas_share, loss=-(token.economics.net_output or 0))
             yield LeftOut.planned(token, "uneconomic", message)
         elif token.floor == 0:
             yield LeftOut.planned(token, "output_too_small", ROUNDS_TO_ZERO)

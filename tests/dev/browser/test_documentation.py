@@ -168,3 +168,21 @@ def test_the_reference_has_a_page_for_each_operation_which_the_list_links(anonym
     assert len(listed) == sum(len(operations) for operations in paths.values())
     for page in listed:
         assert "Failures" in anonymous.get(page).content.decode(), page
+
+
+@pytest.mark.usefixtures("documentation")
+def test_llms_txt_lists_every_page_as_markdown(anonymous: Client, pages: list[str]) -> None:
+    listed = set(re.findall(r"/docs/[\w/-]+\.md", body_of(anonymous, "/docs/llms.txt")))
+    names = {page.rstrip("/") + ".md" for page in [*pages, ERRORS]} - {"/docs/reference.md", "/docs.md"}
+    assert listed == names | {"/docs/index.md"}
+    for name in listed:
+        assert body_of(anonymous, name).startswith(("# ", "<!-- Generated")), name
+    confirm = body_of(anonymous, "/docs/reference/confirm-sweep.md")
+    for part in ('"txHash": ', "- `callsStatus` (object, optional)", "- 422: event_mismatch"):
+        assert part in confirm
+
+
+def body_of(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return b"".join(response).decode()

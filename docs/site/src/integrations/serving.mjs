@@ -1,16 +1,19 @@
 // Prepares the built files for the server: adds every page as Markdown with a list of them (llms.txt), compresses what can be, and writes
 // down what the server's Content-Security-Policy has to allow.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { constants, gzipSync } from "node:zlib";
+import { operations } from "../reference/document.mjs";
+import { markdownOf } from "../reference/markdown.mjs";
 
 const TEXTS = new Set([".html", ".css", ".js", ".svg", ".json", ".xml", ".txt", ".md"]);
 const SOURCES = fileURLToPath(new URL("../content/docs", import.meta.url));
-const PAGE = /^---\ntitle: (.*)\ndescription: (.*)\n---\n+([\s\S]*)$/;
+const ERRORS = fileURLToPath(new URL("../../../errors.md", import.meta.url));
+const PAGE = /^---\ntitle: (.*)\ndescription: "?(.*?)"?\n---\n+([\s\S]*)$/;
 const ABOUT =
-  "Turns many small tokens of a wallet into one, in one transaction. The operations are in /v2/openapi.json, the errors in /docs/errors.";
+  "Turns many small tokens of a wallet into one, in one transaction. The OpenAPI document is /v2/openapi.json; all errors are in /docs/errors.md.";
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
 export const serving = {
@@ -30,15 +33,28 @@ export const serving = {
 };
 
 function writeMarkdown(folder) {
-  const listed = filesIn(SOURCES).map((source) => {
-    const name = relative(SOURCES, source);
+  const written = filesIn(SOURCES).map((source) => {
     const [, title, description, content] = readFileSync(source, "utf8").match(PAGE);
+    return { name: relative(SOURCES, source), title, description, content };
+  });
+  const reference = operations.map((operation) => ({
+    name: `reference/${operation.slug}.md`,
+    title: operation.summary,
+    description: `${operation.method} ${operation.path}`,
+    content: markdownOf(operation),
+  }));
+  for (const { name, title, description, content } of [...written, ...reference]) {
     const page = join(folder, name);
     mkdirSync(dirname(page), { recursive: true });
     writeFileSync(page, `# ${title}\n\n${description}\n\n${content}`);
-    return `- [${title}](/docs/${name}): ${description}`;
-  });
-  writeFileSync(join(folder, "llms.txt"), `# SweepAPI\n\n> ${ABOUT}\n\n## Pages\n\n${listed.sort().join("\n")}\n`);
+  }
+  copyFileSync(ERRORS, join(folder, "errors.md"));
+  const pages = `## Pages\n\n${listed(written).sort().join("\n")}`;
+  writeFileSync(join(folder, "llms.txt"), `# SweepAPI\n\n> ${ABOUT}\n\n${pages}\n\n## Reference\n\n${listed(reference).join("\n")}\n`);
+}
+
+function listed(pages) {
+  return pages.map(({ name, title, description }) => `- [${title}](/docs/${name}): ${description}`);
 }
 
 function filesIn(folder) {

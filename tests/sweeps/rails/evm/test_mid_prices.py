@@ -1,5 +1,6 @@
 """On the local chain, the price impact of a build is what its sweep then loses against the price of before."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -248,6 +249,9 @@ def test_a_token_that_costs_more_gas_than_it_brings_is_refused_or_left_out(app: 
     (skipped,) = built["skippedTokens"]
     assert (skipped["mint"], skipped["reason"]) == (app.chain.token("DAI").address, "uneconomic")
     assert skipped["value"] == details[0]["value"]
+    share, loss = map(int, re.findall(r"\d+", details[0]["message"]))
+    accepted = app.post_build(body | {"acceptUneconomic": True}).json()["data"]["tokens"][1]
+    assert share - loss == int(accepted["gasShare"]) + int(accepted["netOutput"])  # what the user receives for it
 
 
 def test_a_token_that_loses_much_of_its_worth_to_its_gas_is_warned_of(app: PartnerApp) -> None:
