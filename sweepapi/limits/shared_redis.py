@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
+from weakref import finalize
 
 import structlog
 from redis import Redis, RedisError
@@ -31,6 +32,8 @@ class SharedRedis:
     def __init__(self, url: str, *, timeout_seconds: float) -> None:
         timeouts = {"socket_timeout": timeout_seconds, "socket_connect_timeout": timeout_seconds}
         self._redis = Redis.from_url(url, retry=Retry(NoBackoff(), 0), **timeouts)
+        # The garbage collector may finalize a socket before the connection that would have closed it.
+        finalize(self, self._redis.connection_pool.disconnect)
         self._timeout_seconds = timeout_seconds
         self._breaker = Breaker(pause_seconds=PAUSE_SECONDS)
 
