@@ -1,4 +1,4 @@
-# One image for web, the loop, Celery and beat: dependencies and documentation are built in stages of their own, and copied into one
+# One image for web, the console, the loop, Celery and beat: dependencies and documentation are built in stages of their own, and copied into one
 # without compilers.
 # To pin the base image to its bytes: docker buildx imagetools inspect python:3.11.16-slim-trixie, and append the digest.
 FROM python:3.11.16-slim-trixie AS build
@@ -19,6 +19,7 @@ COPY partners partners
 COPY ledger ledger
 COPY sweeps sweeps
 COPY indexer indexer
+COPY console console
 # Who may do what on the contracts, which the service compares chains with.
 COPY contracts/roles.json contracts/roles.json
 
@@ -39,7 +40,7 @@ RUN npx astro build --silent
 FROM app
 COPY --from=docs /app/var/docs var/docs
 # Static files are part of the image.
-RUN python manage.py collectstatic --noinput
+RUN DJANGO_SETTINGS_MODULE=config.console.settings python manage.py collectstatic --noinput
 USER sweepapi
 # 8001 is for HEALTH_BIND.
 EXPOSE 8000 8001

@@ -81,6 +81,7 @@ check: $(CONTRACTS_READY) $(PYTHON_TYPES) ## run linters, type checker, import l
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/python -m lab.language
 	$(CHECK_ENV) $(PY) manage.py check --deploy --fail-level WARNING
+	$(CHECK_ENV) $(PY) manage.py check --deploy --fail-level WARNING --settings config.console.settings
 	$(CHECK_ENV) $(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	cd contracts && $(FORGE) fmt --check
 

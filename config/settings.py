@@ -10,7 +10,6 @@ from typing import Any
 import environ
 import structlog
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import reverse_lazy
 
 from config.openapi import SPECTACULAR
 
@@ -21,7 +20,11 @@ env = environ.Env()
 DEBUG = env.bool("DEBUG", default=False)
 # Secrets are blank where a process does not need them; ``sweepapi.startup`` looks at what is needed and given.
 SECRET_KEY = env.str("SECRET_KEY", default="")
-SILENCED_SYSTEM_CHECKS = ["security.W009"]  # Django's own look at it, at every command
+SILENCED_SYSTEM_CHECKS = [
+    "security.W009",  # Django's own look at it, at every command
+    # The pages of the admin, and what they need, are those of the console's process alone.
+    *("admin.E408", "admin.E409", "admin.E410", "security.W003"),
+]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Plain HTTP is for local development only; the local world sets this.
@@ -113,7 +116,7 @@ ONCHAIN_CANCELLATIONS_PER_DAY = env.int("ONCHAIN_CANCELLATIONS_PER_DAY", default
 # --- Django -----------------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # config.console.urls looks for the pages
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -121,6 +124,11 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "pgtrigger",
+    "allauth",
+    "console.apps.AccountsConfig",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "rest_framework",
     "drf_spectacular",
     "sweepapi",
@@ -131,6 +139,7 @@ INSTALLED_APPS = [
     "sweeps.rails.evm_v5",
     "sweeps.rails.solana_v1",
     "indexer",
+    "console.apps.ConsoleConfig",
 ]
 MIDDLEWARE = [
     "partners.client_address.ForwardedHeadersMiddleware",
@@ -141,11 +150,7 @@ MIDDLEWARE = [
     "sweepapi.api.requests.middleware.ChunkedBodyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -153,6 +158,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "console" / "templates"],  # in place of the accounts' library's own
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -240,13 +246,6 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = SPECTACULAR
-UNFOLD = {
-    "SITE_TITLE": "SweepAPI",
-    "SITE_HEADER": "SweepAPI",
-    "SITE_SYMBOL": "swap_horiz",
-    "SITE_DROPDOWN": [{"icon": "lan", "title": "Providers", "link": reverse_lazy("providers")}],
-    "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
-}
 
 # --- The worker -------------------------------------------------------------------------------------------------------
 # How often the loop looks for what is due; ``indexer.jobs`` has the fixed periods.

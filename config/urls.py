@@ -1,12 +1,10 @@
-"""Maps URL paths to views."""
+"""Maps URL paths of the API to views; config.console.urls has the pages of operators."""
 
-from django.contrib import admin
 from django.urls import include, path
 
 from ledger.proofs.views import StatementViewSet
 from ledger.views import LedgerBalanceViewSet, LedgerEntryViewSet
 from partners.views.partner import PartnerViewSet
-from sweepapi.admin.provider_page import providers
 from sweepapi.api.openapi.docs import OpenApiView, errors, example
 from sweepapi.api.openapi.jwks import jwks
 from sweepapi.api.openapi.site import site
@@ -26,8 +24,6 @@ urlpatterns = [
     path("docs/errors", errors, name="errors"),
     path("docs/", site, name="docs"),
     path("docs/<path:path>", site),
-    path("admin/providers/", admin.site.admin_view(providers), name="providers"),
-    path("admin/", admin.site.urls),
 ]
 
 handler400 = "sweepapi.api.errors.handlers.bad_request"

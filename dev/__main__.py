@@ -10,6 +10,8 @@ from signal import SIGINT
 
 from dev import service, world
 from dev.engines import solana
+from dev.keys import load_or_create
+from dev.one_time_code import code
 from dev.ports import free_port
 from dev.processes.errors import FolderInUseError, LocalWorldError, NotInstalledError
 from dev.processes.process import Program
@@ -22,12 +24,16 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("exec", help="run a command with a fresh database, broker and chain, then stop them")
     run.add_argument("argv", nargs="+", metavar="COMMAND", help="the command and its arguments, after --")
-    commands.add_parser("up", help="run web, the loop, Celery, beat, PostgreSQL, Redis and both chains until Ctrl-C")
+    commands.add_parser("up", help="run the service, PostgreSQL, Redis and both chains until Ctrl-C")
     commands.add_parser("demo", help="run sweeps from build to ledger and check every step")
+    commands.add_parser("code", help="print the code with which the administrator of the local world logs in now")
     given = parser.parse_args(arguments)
     try:
         if given.command == "exec":
             return execute(given.argv)
+        if given.command == "code":
+            print(code(load_or_create(world.VAR / "keys.json").admin_totp_secret))
+            return 0
         return up() if given.command == "up" else demo()
     except LocalWorldError as error:
         say(f"stopped: {error}")
@@ -104,7 +110,7 @@ def _welcome(local: world.World, cluster: solana.LocalCluster, running: service.
   API        {running.base_url}/v2/status
   Rolled back {running.fallback_url}/v2/status (builds on V4)
   Documents  {running.base_url}/docs/ (in a minute)
-  Admin      {running.base_url}/admin/  ({service.ADMIN}, {running.admin_password})
+  Console    {running.console_url}/  ({service.ADMIN}, {running.admin_password}; its code: .venv/bin/python -m dev code)
   API keys   {running.api_keys[0]}
              {running.api_keys[1]}
   Chain      {local.rpc_url}

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+from base64 import b32encode
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,8 +24,11 @@ class Keys:
     api_key_pepper: str
     database_owner_password: str
     database_runtime_password: str
+    database_console_password: str
     redis_password: str
+    console_secret_key: str
     admin_password: str
+    admin_totp_secret: str  # Base32
     webhook_key: str
     proof_key: str
     fee_signer: str
@@ -82,8 +86,11 @@ def _generate() -> Keys:
         api_key_pepper=secrets.token_hex(32),
         database_owner_password=secrets.token_hex(16),
         database_runtime_password=secrets.token_hex(16),
+        database_console_password=secrets.token_hex(16),
         redis_password=secrets.token_hex(16),
+        console_secret_key=secrets.token_urlsafe(50),
         admin_password=secrets.token_urlsafe(12),
+        admin_totp_secret=b32encode(secrets.token_bytes(20)).decode(),
         webhook_key=secrets.token_hex(32),
         proof_key=secrets.token_hex(32),
         fee_signer=key(),

@@ -1,4 +1,4 @@
-"""Fills the database of the local world: tables, the runtime role's grants, an administrator, partners and their keys.
+"""Fills the database of the local world: tables, the roles' grants, an administrator, partners and their keys.
 
 Runs as the database owner in its own process, ``python -m dev.seed``. It reads its task as JSON from standard input
 and prints the two API keys as JSON; the database stores only their hashes.
@@ -17,23 +17,27 @@ PARTNERS = (("Aurora Wallet", 4000), ("Borealis Pay", 2000))  # name, share of t
 
 def main() -> None:
     task = json.load(sys.stdin)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.console.settings"  # whose key encrypts the administrator's factor
     django.setup()
     call_command("migrate", verbosity=0)
-    if task["runtimeRole"]:
-        call_command("grant_runtime_role", task["runtimeRole"], stdout=sys.stderr)
+    for role, options in task["roles"].items():
+        call_command("grant_runtime_role", role, *options, stdout=sys.stderr)
     _seed_admin(**task["admin"])
     print(json.dumps([_seed_partner(*facts, **paid) for facts, paid in zip(PARTNERS, task["payouts"], strict=True)]))
 
 
-def _seed_admin(username: str, password: str) -> None:
-    from django.contrib.auth import get_user_model  # noqa: PLC0415 - models exist after django.setup()
+def _seed_admin(username: str, password: str, totp_secret: str) -> None:
+    from allauth.mfa.models import Authenticator  # noqa: PLC0415 - models exist after django.setup()
+    from allauth.mfa.totp.internal.auth import TOTP  # noqa: PLC0415 - models exist after django.setup()
+    from django.contrib.auth import get_user_model  # noqa: PLC0415
 
     user, _ = get_user_model().objects.update_or_create(
         username=username, defaults={"is_staff": True, "is_superuser": True}
     )
     user.set_password(password)
     user.save()
+    Authenticator.objects.filter(user=user).delete()
+    TOTP.activate(user, totp_secret)
 
 
 def _seed_partner(name: str, fee_share_bps: int, *, wallet: str, networks: dict[str, str]) -> str:

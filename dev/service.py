@@ -1,4 +1,4 @@
-"""Runs the service in the local world: web, loop, Celery and beat, as in production but on one machine.
+"""Runs the service in the local world: web, console, loop, Celery and beat, as in production but on one machine.
 
 A second web process beside the first builds on V4, as every one does after a rollback.
 """
@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dev.engines.postgres import RUNTIME
+from dev.engines.postgres import CONSOLE, RUNTIME
 from dev.engines.solana import LocalCluster
 from dev.keys import address_of
 from dev.node import node_folder
@@ -21,7 +21,7 @@ from dev.ports import free_port
 from dev.processes.errors import DatabaseError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor
-from dev.processes.waiting import api_answers
+from dev.processes.waiting import answers, api_answers
 from dev.world import World
 from sweepapi.startup.needs import KEYS
 
@@ -38,13 +38,15 @@ class Service:
     base_url: str
     fallback_url: str  # of the API that builds on V4
     api_keys: list[str]
+    console_url: str
     admin_password: str
+    admin_totp_secret: str
 
     def describe(self) -> dict[str, Any]:
         """Return the service's fields of world.json."""
-        admin = {"url": f"{self.base_url}/admin/", "username": ADMIN, "password": self.admin_password}
+        factors = {"username": ADMIN, "password": self.admin_password, "totpSecret": self.admin_totp_secret}
         urls = {"baseUrl": self.base_url, "fallbackBaseUrl": self.fallback_url}
-        return {**urls, "apiKeys": self.api_keys, "admin": admin}
+        return {**urls, "apiKeys": self.api_keys, "console": {"url": self.console_url, **factors}}
 
 
 def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
@@ -60,6 +62,7 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
     base_url = _launch_web(supervisor, "web", environment)
     without_keys = environment | dict.fromkeys(KEYS, "")
+    console_url = _launch_web(supervisor, "console", without_keys | _of_console(world))
     fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
     supervisor.launch(
@@ -68,12 +71,16 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     supervisor.launch(Program(name="beat", argv=beat, env=without_keys, log=_fresh(log / "beat.log"), restarts=True))
     work = [sys.executable, "manage.py", "work"]
     supervisor.launch(Program(name="work", argv=work, env=environment, log=_fresh(log / "work.log"), restarts=True))
+    supervisor.wait(
+        partial(answers, f"{console_url}/login/"), within_seconds=START_SECONDS, what="first response of the console"
+    )
     for url in (base_url, fallback_url):
         supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
     supervisor.wait(
         lambda: "work_ready" in (log / "work.log").read_text(), within_seconds=START_SECONDS, what="start of the loop"
     )
-    return Service(base_url, fallback_url, api_keys, world.keys.admin_password)
+    keys = world.keys
+    return Service(base_url, fallback_url, api_keys, console_url, keys.admin_password, keys.admin_totp_secret)
 
 
 def start_wallet(supervisor: Supervisor, world: World, port: int) -> None:
@@ -93,26 +100,42 @@ def start_page(supervisor: Supervisor, variables: Mapping[str, str], port: int) 
 def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) -> str:
     """Start a web process on a port of its own, and return its URL."""
     port = free_port()
-    argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", "config.wsgi"]
+    application = "config.console.wsgi" if name == "console" else "config.wsgi"
+    argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", application]
     bound = environment | {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
     supervisor.launch(Program(name=name, argv=argv, env=bound, log=_fresh(supervisor.folder / f"{name}.log")))
     return f"http://127.0.0.1:{port}"
 
 
+def _of_console(world: World) -> dict[str, str]:
+    """Return the variables in which the console differs from processes without keys."""
+    return {
+        "DATABASE_URL": world.databases.console,
+        "SECRET_KEY": world.keys.console_secret_key,
+        "API_KEY_PEPPER": world.keys.api_key_pepper,
+    }
+
+
 def seed_database(world: World, cluster: LocalCluster) -> list[str]:
     """Migrate and seed; returns the API keys of the two partners."""
-    separate_roles = world.databases.runtime != world.databases.owner
+    keys, separate_roles = world.keys, world.databases.runtime != world.databases.owner
     task = {
-        "runtimeRole": RUNTIME if separate_roles else None,
-        "admin": {"username": ADMIN, "password": world.keys.admin_password},
+        "roles": {RUNTIME: [], CONSOLE: ["--console"]} if separate_roles else {},
+        "admin": {
+            "username": ADMIN,
+            "password": keys.admin_password,
+            "totp_secret": keys.admin_totp_secret,
+        },
         "payouts": [
             {"wallet": address_of(key), "networks": {cluster.network: str(on_solana)}}
-            for key, on_solana in zip(world.keys.partner_payouts, cluster.payout_wallets, strict=True)
+            for key, on_solana in zip(keys.partner_payouts, cluster.payout_wallets, strict=True)
         ],
     }
     seeded = subprocess.run(
         [sys.executable, "-m", "dev.seed"],
-        env={**os.environ, **world.environment(database_url=world.databases.owner)},
+        env=os.environ
+        | world.environment(database_url=world.databases.owner)
+        | {"SECRET_KEY": world.keys.console_secret_key},
         input=json.dumps(task),
         capture_output=True,
         text=True,

@@ -133,9 +133,10 @@ def start(supervisor: Supervisor, *, safe_depth_blocks: int = anvil.SAFE_DEPTH_B
 def _databases(supervisor: Supervisor, keys: Keys) -> postgres.Urls:
     given = os.environ.get("DATABASE_URL")
     if given:
-        return postgres.Urls(owner=given, runtime=given)
+        return postgres.Urls(owner=given, runtime=given, console=given)
     return postgres.start(
         supervisor,
         owner_password=keys.database_owner_password,
         runtime_password=keys.database_runtime_password,
+        console_password=keys.database_console_password,
     )

@@ -9,17 +9,21 @@ from django.db.models import OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import Lead
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
-from unfold.decorators import display
+from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from partners.models import DEFAULT_OVERLAP, SCOPES, ApiKey, FeeShare, Partner, PayoutWallet
 from sweepapi import networks
+from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.pages import AdminPages
+from sweepapi.admin.reason import ReasonForm
 
 
 class FeeShareInline(TabularInline):
@@ -110,12 +114,13 @@ class PartnerAdmin(AdminPages):
     list_display = ["name", "show_status", "show_share", "payout_wallet", "created_at"]
     list_filter = ["status"]
     search_fields = ["name", "id", "payout_wallet"]
-    readonly_fields = ["id", "onchain_id", "created_at", "updated_at", "show_former_wallets"]
+    readonly_fields = ["status", "id", "onchain_id", "created_at", "updated_at", "show_former_wallets"]
     fieldsets = [
         (None, {"fields": ["name", "status", "payout_wallet", "show_former_wallets", "rate_limits"]}),
         ("Identity", {"fields": ["id", "onchain_id", "created_at", "updated_at"]}),
     ]
     inlines = [FeeShareInline, PayoutWalletInline, ApiKeyInline]
+    actions_detail = ["suspend", "reactivate"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Partner]:
         """Read the current share in the same query."""
@@ -125,6 +130,48 @@ class PartnerAdmin(AdminPages):
 
     def has_delete_permission(self, _request: HttpRequest, _obj: Partner | None = None) -> bool:
         return False  # its fee shares remain, and so does what refers to it
+
+    def has_suspend_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
+        return request.user.has_perm("partners.suspend_partner")
+
+    @action(
+        description="Suspend",
+        url_path="suspend",
+        permissions=["suspend"],
+        icon="block",
+        dialog={
+            "title": "Suspend this partner",
+            "description": "From now on all its keys are refused. What its users signed before can still be executed.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Suspend",
+        },
+    )
+    def suspend(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        return self._become(Partner.Status.SUSPENDED, request, form, object_id)
+
+    @action(
+        description="Reactivate",
+        url_path="reactivate",
+        permissions=["suspend"],
+        icon="play_arrow",
+        dialog={
+            "title": "Reactivate this partner",
+            "description": "From now on its keys are accepted again.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Reactivate",
+        },
+    )
+    def reactivate(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        return self._become(Partner.Status.ACTIVE, request, form, object_id)
+
+    def _become(self, status: str, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        partner = object_or_404(self, request, object_id)
+        if partner.become(status):
+            self.log_change(request, partner, f"Now {status}: {form.cleaned_data['reason']}")
+            messages.success(request, f"The partner is {status}.")
+        else:
+            messages.warning(request, f"The partner was {status} already.")
+        return HttpResponse(headers={"HX-Redirect": reverse("admin:partners_partner_change", args=[object_id])})
 
     @display(description="Status", ordering="status", label={"active": "success", "suspended": "danger"})
     def show_status(self, partner: Partner) -> str:
@@ -155,7 +202,8 @@ class ApiKeyAdmin(AdminPages):
     list_filter = ["partner", "mode"]
     list_select_related = ["partner"]
     search_fields = ["name", "key_id", "partner__name"]
-    actions = ["rotate_key", "revoke_keys"]
+    actions = ["rotate_key"]
+    actions_detail = ["revoke"]
 
     @display(description="State", label={"live": "success", "expired": "warning", "revoked": "danger"})
     def show_state(self, api_key: ApiKey) -> str:
@@ -197,7 +245,7 @@ class ApiKeyAdmin(AdminPages):
         """Require what a new key and the end of the old one need."""
         return self.has_add_permission(request) and self.has_revoke_permission(request)
 
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
+    def has_revoke_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Require the permission to change keys, which nothing else uses."""
         return request.user.has_perm("partners.change_apikey")
 
@@ -237,12 +285,28 @@ class ApiKeyAdmin(AdminPages):
         successor.plaintext = plaintext
         return self._shown_once(request, successor)
 
-    @admin.action(description="Revoke selected keys", permissions=["revoke"])
-    def revoke_keys(self, request: HttpRequest, api_keys: QuerySet[ApiKey]) -> None:
-        for api_key in api_keys:
+    @action(
+        description="Revoke",
+        url_path="revoke",
+        permissions=["revoke"],
+        icon="key_off",
+        dialog={
+            "title": "Revoke this key",
+            "description": "From now on it is refused, and that can't be undone.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Revoke",
+        },
+    )
+    def revoke(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Revoke the key at once, for the given reason."""
+        api_key = object_or_404(self, request, object_id)
+        if api_key.revoked_at is None:
             api_key.revoke()
-            self.log_change(request, api_key, "Revoked.")
-        self.message_user(request, "The selected keys have been revoked.")
+            self.log_change(request, api_key, f"Revoked: {form.cleaned_data['reason']}")
+            messages.success(request, "The key is revoked.")
+        else:
+            messages.warning(request, "The key was revoked before.")
+        return HttpResponse(headers={"HX-Redirect": reverse("admin:partners_apikey_change", args=[object_id])})
 
 
 import_module("partners.webhooks.admin")  # which registers its pages; Django finds only this module

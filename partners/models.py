@@ -61,6 +61,7 @@ class Partner(models.Model):
 
     class Meta:
         ordering = ["name"]
+        permissions = [("suspend_partner", "Can suspend partners, and reactivate them")]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=["active", "suspended"]), name="partner_status_is_known"),
             models.CheckConstraint(
@@ -73,6 +74,11 @@ class Partner(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def become(self, status: str) -> bool:
+        """Suspend or reactivate the partner from the next request on; returns whether that changed anything."""
+        others = Partner.objects.filter(pk=self.pk).exclude(status=status)
+        return others.update(status=status, updated_at=Now()) > 0
 
     @property
     def onchain_id(self) -> str:

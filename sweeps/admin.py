@@ -4,6 +4,9 @@ Nothing is edited here. Four actions exist: void, and three that only ask the wo
 more at a block that was final, and cancel on chain.
 """
 
+from typing import Any
+
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +15,7 @@ from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from ledger.entries.reading import postings_of
 from sweepapi import networks
@@ -19,10 +23,10 @@ from sweepapi.admin.explorer import shortened
 from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
+from sweepapi.admin.reason import ReasonForm
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
 from sweeps.admin_parts import (
     ExecutionInline,
-    ReasonForm,
     TokenInline,
     TransactionInline,
     VoidForm,
@@ -32,10 +36,11 @@ from sweeps.admin_parts import (
     output_amount,
     postings_table,
 )
-from sweeps.models import Sweep
+from sweeps.models import BuildStop, Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
 from sweeps.story.reopening import reopen
+from sweeps.story.stopping import lift
 from sweeps.story.withdrawal import cancel_on_chain, void
 from sweeps.wake import check_now
 
@@ -297,3 +302,77 @@ class SweepAdmin(ReadOnly, AdminPages):
     def _back_to(self, object_id: str) -> HttpResponse:
         """Have the dialog reload the page it was opened on."""
         return HttpResponse(headers={"HX-Redirect": reverse("admin:sweeps_sweep_change", args=[object_id])})
+
+
+@admin.register(BuildStop)
+class BuildStopAdmin(AdminPages):
+    """Stops of builds: a row is added to stop them, and lifted to let them go on."""
+
+    list_display = ["show_scope", "show_state", "reason", "stopped_by", "stopped_at", "lifted_by", "lifted_at"]
+    list_display_links = ["show_scope"]
+    list_select_related = ["partner"]
+    fields = ["network", "partner", "reason"]
+    readonly_fields = ["stopped_by", "stopped_at", "lifted_by", "lifted_at"]
+    actions_detail = ["lift"]
+
+    def get_fields(self, _request: HttpRequest, obj: BuildStop | None = None) -> list[str]:
+        return [*self.fields, *(self.readonly_fields if obj else [])]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401 Django's
+        """Offer networks by name."""
+        if db_field.name == "network":
+            registry = networks.current()
+            enabled = [
+                *(chain.network for chain in registry.enabled),
+                *(one.network for one in registry.enabled_clusters),
+            ]
+            choices = [("", "All"), *((network, registry.name_of(network)) for network in enabled)]
+            return forms.TypedChoiceField(
+                choices=choices, required=False, empty_value=None, widget=UnfoldAdminSelectWidget
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def has_change_permission(self, _request: HttpRequest, _obj: BuildStop | None = None) -> bool:
+        return False  # it is lifted, and another one made
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: BuildStop | None = None) -> bool:
+        return False  # it stays as a record of what was stopped, and why
+
+    def has_lift_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
+        return request.user.has_perm("sweeps.change_buildstop")
+
+    def save_model(self, request: HttpRequest, obj: BuildStop, form: Any, change: bool) -> None:  # noqa: ANN401, FBT001
+        """Say who stopped them."""
+        obj.stopped_by = request.user.get_username()
+        super().save_model(request, obj, form, change)
+
+    @display(description="Builds", ordering="network")
+    def show_scope(self, stop: BuildStop) -> str:
+        where = networks.current().name_of(stop.network) if stop.network else "all networks"
+        return f"{where}, {stop.partner or 'all partners'}"
+
+    @display(description="State", label={"stopped": "danger", "lifted": "success"})
+    def show_state(self, stop: BuildStop) -> str:
+        return "stopped" if stop.lifted_at is None else "lifted"
+
+    @action(
+        description="Lift",
+        url_path="lift",
+        permissions=["lift"],
+        icon="play_arrow",
+        dialog={
+            "title": "Let these builds go on",
+            "description": "From the next request on, unless another stop covers them.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Lift the stop",
+        },
+    )
+    def lift(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Lift the stop, for the given reason."""
+        stop = object_or_404(self, request, object_id)
+        if lift(stop, lifted_by=request.user.get_username()):
+            self.log_change(request, stop, f"Lifted: {form.cleaned_data['reason']}")
+            messages.success(request, "Builds go on.")
+        else:
+            messages.warning(request, "It was lifted before.")
+        return HttpResponse(headers={"HX-Redirect": reverse("admin:sweeps_buildstop_change", args=[object_id])})

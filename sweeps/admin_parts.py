@@ -10,21 +10,15 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
 from unfold.decorators import display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from ledger.models import Posting
 from sweepapi.admin.explorer import transaction_link
 from sweepapi.admin.read_only import ReadOnly
+from sweepapi.admin.reason import ReasonForm
 from sweepapi.token_amounts import token_amount
 from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
 from sweeps.shown import parts, timeline
-
-
-class ReasonForm(BaseDialogForm):
-    """Why operators intervene."""
-
-    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
 
 class VoidForm(ReasonForm):

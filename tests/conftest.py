@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from celery import current_app
 from django.conf import settings as django_settings
+from django.contrib.auth.models import User
 from django.core.servers.basehttp import WSGIRequestHandler
 from django.db import connections
 from django.test import Client, TransactionTestCase
@@ -42,6 +43,7 @@ from tests.fake_node import FakeNode
 from tests.guards import watch_io
 from tests.local_chain import LocalChain
 from tests.nitro import NitroChain
+from tests.operator_browser import ConsoleClient
 from tests.partner_app import PartnerApp
 from tests.payments import Treasury
 from tests.solana_cluster import SolanaCluster
@@ -110,6 +112,14 @@ def api_key(partner: Partner) -> str:
 def api(api_key: str) -> Client:
     """A client that sends the partner's key."""
     return Client(headers={"x-api-key": api_key})
+
+
+@pytest.fixture
+def ops() -> Client:
+    """A browser in which a superuser is logged in to the console."""
+    client = ConsoleClient()
+    client.force_login(User.objects.create_superuser("ops"))
+    return client
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """Empties the database after a test that commits, in a fifteenth of the time of Django's ``flush``.
 
-``flush`` truncates every table, and then stores the content types and permissions again. This deletes the rows of the
-tables that have any, and keeps those two.
+``flush`` truncates every table, and then stores content types, permissions and roles again. This deletes the rows of
+the tables that have any, and keeps those.
 """
 
 from django.db import connection
 from django.test import TransactionTestCase
 
-KEPT = frozenset(("django_content_type", "auth_permission"))
+KEPT = frozenset(("django_content_type", "auth_permission", "auth_group", "auth_group_permissions"))
 
 
 def empty(_test: TransactionTestCase) -> None:

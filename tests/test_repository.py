@@ -20,7 +20,9 @@ def read(path: str) -> str:
 
 def variables_of_the_code() -> set[str]:
     """What settings, gunicorn's configuration and compose.yaml read from the environment."""
-    named = re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', read("config/settings.py"))
+    named = re.findall(
+        r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', read("config/settings.py") + read("config/console/settings.py")
+    )
     named += [f"{prefix}{CHAIN}" for prefix in prefixes_of_chains()]
     named += re.findall(r'\bos\.environ\.\w+\("([A-Z0-9_]+)"', read("config/gunicorn.py"))
     named += re.findall(r"\$\{([A-Z0-9_]+)", read("compose.yaml"))

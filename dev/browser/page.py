@@ -61,6 +61,13 @@ class Page:
         """Load everything from the server, as at a first visit."""
         self._call("Network.setCacheDisabled", cacheDisabled=True)
 
+    def add_passkeys(self) -> None:
+        """Give the user a device that makes and uses passkeys, and knows its owner."""
+        self._call("WebAuthn.enable")
+        options = {"protocol": "ctap2", "transport": "internal", "automaticPresenceSimulation": True}
+        knows = {"hasResidentKey": True, "hasUserVerification": True, "isUserVerified": True}
+        self._call("WebAuthn.addVirtualAuthenticator", options=options | knows)
+
     def before_load(self, script: str) -> None:
         """Run a script in each document before its own."""
         self._call("Page.addScriptToEvaluateOnNewDocument", source=script)

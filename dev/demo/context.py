@@ -80,9 +80,9 @@ class Context:
         return facts
 
     @property
-    def admin(self) -> dict[str, str]:
-        """The admin's URL and credentials."""
-        facts: dict[str, str] = self._world["admin"]
+    def console(self) -> dict[str, str]:
+        """The console's URL and an operator's credentials."""
+        facts: dict[str, str] = self._world["console"]
         return facts
 
     def address(self, symbol: str) -> str:

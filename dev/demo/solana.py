@@ -162,7 +162,7 @@ def _check_statement(scene: Scene, result: StepResult, sweep: Mapping[str, Any])
     final = {each["finality"] for each in result.sweep["transactions"]} == {"final"}
     result.check(final, "once its blocks are final, the sweep is closed")
     partner = scene.context.ours.partner()["id"]
-    lines = [line for line in statement_lines(scene.context.admin, partner) if line["sweep_id"] == sweep["sweepId"]]
+    lines = [line for line in statement_lines(scene.context.console, partner) if line["sweep_id"] == sweep["sweepId"]]
     accrued = {(int(line["accrued"]), line["state"]) for line in lines}
     owed = {(int(sweep["fees"]["actualFees"]["partnerFee"]), "final")}
     result.check(accrued == owed, "the partner's statement has a final line with what is owed for it")

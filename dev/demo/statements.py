@@ -1,4 +1,4 @@
-"""Reads a partner's statement of this month, as the operator downloads it from the admin."""
+"""Reads a partner's statement of this month, as the operator downloads it from the console."""
 
 import csv
 from collections.abc import Mapping
@@ -6,18 +6,25 @@ from datetime import UTC, datetime
 
 import requests
 
+from dev.one_time_code import code
+
 TIMEOUT_SECONDS = 30
 
 
-def statement_lines(admin: Mapping[str, str], partner_id: str) -> list[dict[str, str]]:
-    """Return the lines of the month's statement; `admin` has the URL and the credentials of the admin."""
+def statement_lines(console: Mapping[str, str], partner_id: str) -> list[dict[str, str]]:
+    """Return the lines of the month's statement; `console` has the URL and an operator's credentials."""
     with requests.Session() as session:
-        login = f"{admin['url']}login/"
-        session.get(login, timeout=TIMEOUT_SECONDS).raise_for_status()
-        form = {"username": admin["username"], "password": admin["password"]}
-        form["csrfmiddlewaretoken"] = session.cookies["csrftoken"]
-        month = f"{datetime.now(UTC):%Y-%m}"
-        form["next"] = f"{admin['url']}ledger/partnerbooks/{partner_id}/statement/{month}.csv"
-        response = session.post(login, data=form, timeout=TIMEOUT_SECONDS)  # redirects to the statement
-        response.raise_for_status()
+        session.get(f"{console['url']}/login/", timeout=TIMEOUT_SECONDS).raise_for_status()
+        statement = f"/ledger/partnerbooks/{partner_id}/statement/{datetime.now(UTC):%Y-%m}.csv"
+        credentials = {"login": console["username"], "password": console["password"], "next": statement}
+        _post(session, f"{console['url']}/login/", credentials)
+        response = _post(session, f"{console['url']}/factors/authenticate/", {"code": code(console["totpSecret"])})
     return [record for record in csv.DictReader(response.text.splitlines()) if record["record"] == "line"]
+
+
+def _post(session: requests.Session, url: str, fields: dict[str, str]) -> requests.Response:
+    """Send a form, and return the page to which the answer leads."""
+    token = {"csrfmiddlewaretoken": session.cookies["console_csrf"]}
+    response = session.post(url, data=fields | token, timeout=TIMEOUT_SECONDS)
+    response.raise_for_status()
+    return response

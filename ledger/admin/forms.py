@@ -1,10 +1,9 @@
-"""The forms of payouts: what was paid, and why one is reversed."""
+"""The form of a payout: what was paid."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from ledger.assets import KnownAssets
@@ -38,12 +37,6 @@ class PayoutForm(forms.Form):
 
     def clean_amount(self) -> int:
         return int(self.cleaned_data["amount"])
-
-
-class ReversalForm(BaseDialogForm):
-    """What was wrong with a payout."""
-
-    reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
 
 def _label(balance: Balance, assets: KnownAssets) -> str:

@@ -12,7 +12,6 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from ledger import payouts
-from ledger.admin.forms import ReversalForm
 from ledger.admin.permissions import PayoutActions
 from ledger.errors import PayoutRefusedError
 from ledger.models import Account, Asset, JournalEntry, Payout
@@ -21,6 +20,7 @@ from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
 from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.read_only import ReadOnly
+from sweepapi.admin.reason import ReasonForm
 from sweepapi.token_amounts import token_amount
 
 
@@ -131,11 +131,11 @@ class PayoutAdmin(ReadOnly, PayoutActions):
             "title": "Reverse this payout",
             "description": "For a payout that was recorded by mistake. The amount is owed again, and the transaction "
             "can be recorded again, correctly. No money moves.",
-            "form_class": ReversalForm,
+            "form_class": ReasonForm,
             "form_submit_text": "Reverse",
         },
     )
-    def reverse_payout(self, request: HttpRequest, form: ReversalForm, object_id: str) -> HttpResponse:
+    def reverse_payout(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Reverse the payout for the given reason."""
         payout, reason = object_or_404(self, request, object_id), form.cleaned_data["reason"]
         try:

@@ -197,6 +197,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["name"],
+                "permissions": [("suspend_partner", "Can suspend partners, and reactivate them")],
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("status__in", ["active", "suspended"])), name="partner_status_is_known"

@@ -21,6 +21,7 @@ KEYS = (
 )
 FEE_SIGNER = "FEE_SIGNER"  # the variables of the chosen kind
 STORES = ("DATABASE_URL", "REDIS_URL")  # of every process that stays
+CONSOLE = (*STORES, "SECRET_KEY", "API_KEY_PEPPER", "ALLOWED_HOSTS")
 WEB = (*STORES, "SECRET_KEY", "API_KEY_PEPPER", "WEBHOOK_KEYS", "PROOF_KEY", "ALLOWED_HOSTS", FEE_SIGNER)
 
 

@@ -24,6 +24,48 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="BuildStop",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", sweepapi.fields.NetworkField(blank=True, null=True)),
+                ("reason", models.CharField(max_length=500)),
+                ("stopped_by", models.CharField(max_length=150)),
+                ("stopped_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("lifted_by", models.CharField(blank=True, max_length=150)),
+                ("lifted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "partner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="partners.partner",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": [models.OrderBy(models.F("lifted_at"), descending=True, nulls_first=True), "-stopped_at"],
+                "default_permissions": ["view", "add", "change"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("lifted_at", None)),
+                        fields=("network", "partner"),
+                        name="one_stop_at_a_time",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lifted_at", None), ("lifted_by", "")),
+                            models.Q(("lifted_at__isnull", False), models.Q(("lifted_by", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="a_stop_is_lifted_by_someone",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="ChainHead",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

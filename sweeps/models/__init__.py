@@ -6,6 +6,7 @@ Each quote given to the partner is an ``Offer``, and each change since then a ``
 knows are in that rail's own tables.
 """
 
+from sweeps.models.build_stop import BuildStop
 from sweeps.models.chain_head import ChainHead
 from sweeps.models.comparison import Comparison
 from sweeps.models.event import Cause, EventKind, SweepEvent
@@ -18,6 +19,7 @@ from sweeps.models.watched_block import WatchedBlock
 
 __all__ = [
     "NO_PROVIDER_ANSWERED",
+    "BuildStop",
     "Cause",
     "ChainHead",
     "Comparison",

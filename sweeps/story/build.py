@@ -19,6 +19,7 @@ from sweeps.store import transitions
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.decided import refuse_unexecutable
+from sweeps.story.stopping import refuse_stopped
 
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
 MAX_OFFERS = 30
@@ -34,9 +35,11 @@ def build_sweep(
     Raises whatever the rail's ``plan`` raises; nothing is stored then.
     """
     rail = BY_MODE[registry.build_mode(request.network)]
+    refuse_stopped(request.network, partner.id)
     with metrics.counted_build(request.network):
         issued = rail.issue(rail.plan(registry=registry, partner=partner, request=request), registry=registry)
         with transaction.atomic():
+            refuse_stopped(request.network, partner.id)  # what was signed meanwhile is not handed out
             stored = _built(rail, issued)
             transitions.built(stored)
             write([stored])
@@ -46,6 +49,7 @@ def build_sweep(
 def quote_sweep(registry: Networks, *, partner: Partner, request: BuildRequest) -> Quoted:
     """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
     rail = BY_MODE[registry.build_mode(request.network)]
+    refuse_stopped(request.network, partner.id)
     return Quoted(rail, rail.plan(registry=registry, partner=partner, request=request))
 
 
@@ -57,6 +61,7 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
     whatever the rail's ``plan`` raises otherwise.
     """
     _require_renewable(sweep)
+    refuse_stopped(sweep.network, sweep.partner_id)
     rail = RAILS[sweep.rail]
     try:
         planned = rail.plan(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
@@ -67,6 +72,7 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)
+        refuse_stopped(sweep.network, sweep.partner_id)
         return answered(_store_offer(rail, issued, locked, sequence=locked.offers.count() + 1))
 
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from partners.limits import DEFAULTS, READ
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.api.input.budgets import MAX_BODY_BYTES
+from tests.operator_browser import reverse as console_path
 
 CONFIGURATION = (settings.BASE_DIR / "config" / "nginx" / "nginx.conf").read_text()
 COMPOSE = yaml.safe_load((settings.BASE_DIR / "compose.yaml").read_text())
@@ -70,10 +71,24 @@ def test_only_nginx_is_published_and_web_trusts_its_address_alone() -> None:
     assert services["nginx"]["volumes"] == ["./config/nginx/nginx.conf:/etc/nginx/nginx.conf:ro"]
 
 
-def test_nginx_asks_web_where_it_listens() -> None:
-    assert "server web:8000;" in CONFIGURATION
-    published, listens = COMPOSE["services"]["nginx"]["ports"][0].split(":")
-    assert (published, f"listen {listens} " in CONFIGURATION) == ("8000", True)
+@pytest.mark.parametrize(("service", "port", "index"), [("web", "8000", 0), ("console", "8100", 1)])
+def test_nginx_asks_each_service_where_it_listens(service: str, port: str, index: int) -> None:
+    assert f"server {service}:8000;" in CONFIGURATION
+    published, listens = COMPOSE["services"]["nginx"]["ports"][index].split(":")
+    assert (published, f"listen {listens} " in CONFIGURATION) == (port, True)
+
+
+def test_no_path_leads_from_the_apis_port_to_the_console() -> None:
+    api, console = CONFIGURATION.split("    server {\n")[1:]
+    assert set(re.findall(r"proxy_pass (\S+);", api)) == {"http://web"}
+    assert set(re.findall(r"proxy_pass (\S+);", console)) == {"http://console"}
+
+
+def test_the_forms_that_take_a_password_or_a_code_are_slowed_down() -> None:
+    (pattern,) = re.findall(r"location ~ (\S+) \{\s+limit_req zone=logins ", CONFIGURATION)
+    for name in ("account_login", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"):
+        assert re.match(pattern, console_path(name)), name
+    assert not re.match(pattern, console_path("mfa_login_webauthn"))
 
 
 def test_the_document_that_it_slows_down_is_the_one_that_is_served() -> None:

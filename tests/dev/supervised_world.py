@@ -17,7 +17,7 @@ FORK_AND_PRINT = "import os, signal; child = os.fork(); child and os.write(1, b'
 
 def main(folder: Path) -> int:
     with Supervisor(folder) as supervisor:
-        postgres.start(supervisor, owner_password="a", runtime_password="b")
+        postgres.start(supervisor, owner_password="a", runtime_password="b", console_password="c")
         redis.start(supervisor, password="c")
         anvil.start(supervisor)
         log = folder / "parent.log"

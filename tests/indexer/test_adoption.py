@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.test import Client
-from django.urls import reverse
 
 from indexer import books, reconciliation
 from ledger.balances import balance_of
@@ -38,6 +37,7 @@ from tests.factories.partners import PartnerFactory
 from tests.indexer.reconciled import NETWORK, state, warnings
 from tests.local_chain import FINAL_AFTER
 from tests.lost_commits import lost_commits
+from tests.operator_browser import ConsoleClient, reverse
 from tests.own_permit import send_own
 from tests.partner_app import PartnerApp
 
@@ -326,7 +326,7 @@ def test_partners_see_it_also_in_their_history_without_what_only_its_offer_said(
 @pytest.mark.usefixtures("lost")
 def test_the_pages_of_operators_show_it() -> None:
     (adoption,) = repaired()
-    ops = Client()
+    ops = ConsoleClient()
     ops.force_login(User.objects.create_superuser("ops"))
     page = ops.get(reverse("admin:sweeps_sweep_change", args=[adoption.sweep_id]))
     assert page.status_code == 200

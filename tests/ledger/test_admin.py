@@ -1,24 +1,16 @@
 """The admin shows the ledger, and no one can write to it there."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
 
 from ledger.entries.posting import reverse as reverse_entry
 from ledger.models import Account, JournalEntry
 from partners.models import Partner
 from sweepapi.fields import UINT256_MAX
 from tests.factories.ledger import book_fee
+from tests.operator_browser import reverse
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 def test_an_entry_is_shown_with_its_postings_to_the_unit(ops: Client, partner: Partner) -> None:

@@ -4,12 +4,10 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils.html import escape
 
 from ledger.models import Checkpoint, StatementEra
@@ -20,18 +18,12 @@ from partners.models import Partner
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at
 from tests.factories.sweeps import LOCAL
+from tests.operator_browser import reverse
 
 pytestmark = pytest.mark.django_db
 
 APRIL, MAY = Month(2026, 4), Month(2026, 5)
 LIST = reverse("admin:ledger_checkpoint_changelist")
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 @pytest.fixture

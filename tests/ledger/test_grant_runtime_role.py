@@ -84,6 +84,18 @@ def test_the_runtime_role_cannot_disable_the_triggers() -> None:
         cursor.execute("ALTER TABLE ledger_posting DISABLE TRIGGER ALL")
 
 
+@pytest.mark.parametrize("table", ["auth_user", "django_session", "mfa_authenticator", "console_failedlogins"])
+def test_only_the_consoles_role_reads_accounts_and_sessions(table: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {ROLE}")
+        allowed = []
+        for options in ([], ["--console"]):
+            call_command("grant_runtime_role", ROLE, *options, verbosity=0)
+            cursor.execute("SELECT has_table_privilege(%s, %s, 'SELECT')", [ROLE, table])
+            allowed += cursor.fetchone()
+    assert allowed == [False, True]
+
+
 def test_a_missing_role_and_a_superuser_are_refused() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles WHERE rolsuper LIMIT 1")

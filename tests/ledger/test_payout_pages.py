@@ -10,7 +10,6 @@ from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -22,19 +21,13 @@ from tests.factories.ledger import BASE, WETH, book_fee, book_payable, book_payo
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory
 from tests.factories.past import fee_at, open_accounts
 from tests.factories.sweeps import LOCAL, random_checksum_address
+from tests.operator_browser import ConsoleClient, reverse
 from tests.payments import Treasury
 
 pytestmark = pytest.mark.django_db
 
 SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"
 SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ def staff(*permissions: str) -> Client:
     """Return a client of a user with these permissions alone."""
     user = User.objects.create_user("staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
+    client = ConsoleClient()
     client.force_login(user)
     return client
 
@@ -357,7 +350,7 @@ def test_who_may_record_but_not_view_a_page_may_not_use_its_action(partner: Part
 def test_the_actions_refuse_a_post_without_a_csrf_token(partner: Partner) -> None:
     book_payable(partner, 400)
     paid = book_payout(partner, 100)
-    browser = Client(enforce_csrf_checks=True)
+    browser = ConsoleClient(enforce_csrf_checks=True)
     browser.force_login(User.objects.create_superuser("ops"))
     assert browser.post(form(partner), given(WETH, 1, random_hash()) | {"confirm": "yes"}).status_code == 403
     for name in ("reverse_payout", "check_again"):

@@ -5,10 +5,8 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
-from django.urls import reverse
 from solders.keypair import Keypair
 from solders.signature import Signature
 from spl.token.constants import WRAPPED_SOL_MINT
@@ -25,6 +23,7 @@ from sweepapi.rpc import ProviderPool
 from tests.factories.ledger import book_payable, random_hash
 from tests.factories.partners import PayoutWalletFactory
 from tests.openapi import assert_documented
+from tests.operator_browser import reverse
 from tests.solana_payments import ClusterTreasury
 
 pytestmark = pytest.mark.django_db
@@ -46,13 +45,6 @@ def wallet(treasury: ClusterTreasury, partner: Partner) -> PayoutWallet:
     """The partner's on Solana; it earned a million units of USDC there."""
     accrue(treasury, partner, str(treasury.cluster.usdc), symbol="USDC", decimals=6)
     return PayoutWalletFactory.create(partner=partner, network=treasury.cluster.network, address=random_wallet())
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 def accrue(treasury: ClusterTreasury, partner: Partner, mint: str, **facts: Any) -> JournalEntry:

@@ -10,7 +10,6 @@ from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 
 from ledger.entries.posting import finalize
@@ -21,6 +20,7 @@ from partners.models import Partner
 from tests.factories.ledger import BASE, WETH
 from tests.factories.partners import PartnerFactory
 from tests.factories.past import fee_at, open_accounts, payout_at, reversal_at
+from tests.operator_browser import ConsoleClient, reverse
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("two_chains")]
 
@@ -32,7 +32,7 @@ BAD_MONTHS = ["2026-13", "2026-1", "2026-10-01", "1999-12", "2999-12", "latest"]
 def staff(*permissions: str) -> Client:
     user = User.objects.create_user("staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
+    client = ConsoleClient()
     client.force_login(user)
     return client
 
@@ -193,8 +193,8 @@ def test_staff_without_the_permission_for_books_is_refused(
 
 
 @pytest.mark.parametrize("url_of", [page_url, csv_url])
-def test_anyone_else_is_sent_to_the_login(client: Client, partner: Partner, url_of: UrlOf) -> None:
-    response = client.get(url_of(partner))
+def test_anyone_else_is_sent_to_the_login(partner: Partner, url_of: UrlOf) -> None:
+    response = ConsoleClient().get(url_of(partner))
     assert (response.status_code, response.headers["Location"].split("?")[0]) == (302, reverse("admin:login"))
 
 

@@ -3,11 +3,10 @@
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.test import Client
-from django.urls import reverse
 
 from partners.models import FormerWallet, Partner, PayoutWallet
 from tests.factories.partners import PartnerFactory, PayoutWalletFactory, random_address
+from tests.operator_browser import ConsoleClient, reverse
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +74,7 @@ def test_former_wallets_are_never_changed(partner: Partner) -> None:
 
 
 def test_former_wallets_are_shown_on_the_partners_page(partner: Partner) -> None:
-    ops = Client()
+    ops = ConsoleClient()
     ops.force_login(User.objects.create_superuser("ops"))
     replaced = replace_default(partner)
     page = ops.get(reverse("admin:partners_partner_change", args=[partner.pk])).content.decode()

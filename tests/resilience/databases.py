@@ -20,7 +20,7 @@ class Database:
 
 def start(engines: Engines) -> Database:
     """Start a server, and fill its database."""
-    url = postgres.start(engines, owner_password="owner", runtime_password="runtime").owner
+    url = postgres.start(engines, owner_password="owner", runtime_password="runtime", console_password="console").owner
     task = {
         "runtimeRole": None,
         "admin": {"username": "admin", "password": "secret"},

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from sweepapi import networks
@@ -38,16 +37,10 @@ from tests.factories.sweeps import (
     executed_receipt,
     note,
 )
+from tests.operator_browser import ConsoleClient, reverse
 from tests.settling import settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 @pytest.fixture
@@ -358,7 +351,7 @@ def test_the_page_says_why_a_rail_cannot_cancel(ops: Client, monkeypatch: pytest
 def test_a_user_who_may_only_view_may_not_act() -> None:
     viewer = User.objects.create_user("viewer", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_sweep"))
-    client = Client()
+    client = ConsoleClient()
     client.force_login(viewer)
     sweep = SweepFactory.create()
     assert client.get(page(sweep)).status_code == 200

@@ -8,8 +8,6 @@ from io import StringIO
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
-from django.urls import reverse
 
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.entries.posting import post_payout
@@ -41,6 +39,7 @@ from tests.factories.sweeps import (
     evm_reading,
     executed_receipt,
 )
+from tests.operator_browser import ConsoleClient, reverse
 from tests.settling import settle
 from tests.sweeps.settle.verdicts import FINAL, DecidedRail, apply, executed
 
@@ -121,7 +120,7 @@ def test_the_page_has_the_lines_of_every_rail_and_links_to_the_explorer(
 ) -> None:
     change_networks(clusters=load_clusters(settings.BASE_DIR / "config" / "clusters.toml"))
     number_by_time()
-    client = Client()
+    client = ConsoleClient()
     client.force_login(User.objects.create_superuser("ops"))
     month = Month.of(entries_of(v1)[0].posted_at)
     page = client.get(reverse("admin:ledger_statement", args=[partner.pk, month])).content.decode()

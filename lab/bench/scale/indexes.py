@@ -53,16 +53,16 @@ class Index:
 
 
 def prefixes() -> list[tuple[Index, Index]]:
-    """Return each index of our tables that is a prefix of another one, with that one; Django's tables have some."""
-    of_django = {
+    """Return each index of our tables that is a prefix of another one, with that one; libraries' tables have some."""
+    of_others = {
         model._meta.db_table
         for app in apps.get_app_configs()
-        if app.name.startswith("django.")
+        if app.name.startswith(("django.", "allauth."))
         for model in app.get_models(include_auto_created=True)
     }
     by_table = defaultdict(list)
     for index in _indexes():
-        if index.table not in of_django:
+        if index.table not in of_others:
             by_table[index.table].append(index)
     pairs = chain.from_iterable(permutations(indexes, 2) for indexes in by_table.values())
     return [(one, other) for one, other in pairs if one.is_covered_by(other)]

@@ -1,7 +1,8 @@
-"""Grants the database role of the running service what it needs and no more; run by the owner after each migrate.
+"""Grants the database roles of the running service what they need and no more; run by the owner after each migrate.
 
 Triggers refuse updates and deletes in the ledger, but the tables' owner can drop the triggers, and TRUNCATE does not
-fire them. So the service runs as another role, which owns no table and may not truncate any.
+fire them. So the service runs as another role, which owns no table and may not truncate any. Operators' accounts and
+sessions are the console's alone: who takes over the API can't log in with one.
 """
 
 from typing import Any
@@ -19,6 +20,8 @@ _GRANTS = """
     REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {role};
     REVOKE UPDATE, DELETE ON {ledger} FROM {role}
 """
+_WITHOUT_PEOPLE = "REVOKE ALL ON {people} FROM {role}"
+_PEOPLE = ("auth", "admin", "sessions", "account", "mfa", "socialaccount", "console")
 
 
 class Command(BaseCommand):
@@ -28,6 +31,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("role")
+        parser.add_argument("--console", action="store_true", help="the role is the console's, which has the accounts")
 
     def handle(self, *_args: object, **options: Any) -> None:  # noqa: ANN401 Django's signature
         """Replace the role's grants in one transaction."""
@@ -37,8 +41,16 @@ class Command(BaseCommand):
             found = cursor.fetchone()
             if found is None or found[0]:
                 raise CommandError(f"{role} must be an existing role and not a superuser.")
-            tables = [model._meta for model in apps.get_app_config("ledger").get_models()]  # noqa: SLF001
-            ledger = [sql.Identifier(table.db_table) for table in tables if not table.proxy]
-            grants = sql.SQL(_GRANTS).format(role=sql.Identifier(role), ledger=sql.SQL(", ").join(ledger))
+            grants = sql.SQL(_GRANTS if options["console"] else f"{_GRANTS}; {_WITHOUT_PEOPLE}").format(
+                role=sql.Identifier(role), ledger=_tables("ledger"), people=_tables(*_PEOPLE)
+            )
             cursor.execute(grants.as_string(cursor.connection))
-        self.stdout.write(f"{role} may use the service's tables, and may only append to the ledger.")
+        beside = ", operators' accounts among them," if options["console"] else ""
+        self.stdout.write(f"{role} may use the service's tables{beside} and may only append to the ledger.")
+
+
+def _tables(*apps_: str) -> sql.Composed:
+    """Return the tables of these apps, those between two models included."""
+    models = (model for app in apps_ for model in apps.get_app_config(app).get_models(include_auto_created=True))
+    names = {model._meta.db_table for model in models if not model._meta.proxy}  # noqa: SLF001
+    return sql.SQL(", ").join(map(sql.Identifier, sorted(names)))

@@ -31,7 +31,8 @@ class Command(BaseCommand):
 def document() -> str:
     """Return the page as Markdown."""
     root: Path = settings.BASE_DIR
-    known = defaults(root / "config" / "settings.py") | defaults(root / "config" / "gunicorn.py")
+    known = defaults(root / "config" / "settings.py") | defaults(root / "config" / "console" / "settings.py")
+    known |= defaults(root / "config" / "gunicorn.py")
     required = set(_REQUIRED.findall((root / ".env.example").read_text(encoding="utf-8")))
     parts = [_INTRODUCTION]
     for section in variables():

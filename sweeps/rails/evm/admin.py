@@ -14,7 +14,8 @@ from sweepapi.admin.network_filter import NetworkFilter
 from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
-from sweeps.admin_parts import ReasonForm, facts_table
+from sweepapi.admin.reason import ReasonForm
+from sweeps.admin_parts import facts_table
 from sweeps.rails.evm.models import UnmatchedEvent
 from sweeps.rails.evm.reconcile.unmatched import explain
 

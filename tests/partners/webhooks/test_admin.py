@@ -6,7 +6,6 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from partners.models import Partner
@@ -15,18 +14,12 @@ from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from partners.webhooks.models import WebhookDelivery, WebhookEndpoint
 from tests.factories.webhooks import a_message, an_endpoint, owner_of
+from tests.operator_browser import ConsoleClient, reverse
 
 pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:partners_webhookendpoint_changelist")
 DELIVERIES = reverse("admin:partners_webhookdelivery_changelist")
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 @pytest.fixture
@@ -108,7 +101,7 @@ def test_a_deleted_endpoint_is_neither_enabled_nor_replayed_to(ops: Client, endp
 def test_a_user_who_may_only_view_can_do_neither(endpoint: WebhookEndpoint) -> None:
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_webhookendpoint"))
-    viewer = Client()
+    viewer = ConsoleClient()
     viewer.force_login(user)
     assert viewer.get(page_of(endpoint)).status_code == 200
     assert (act(viewer, endpoint, "enable"), act(viewer, endpoint, "replay", hours=2)) == (403, 403)

@@ -5,20 +5,13 @@ from urllib.parse import urlencode
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
+
+from tests.operator_browser import reverse
 
 pytestmark = pytest.mark.django_db
 
 PAGES = {pages.opts.model_name: pages for pages in admin.site._registry.values() if not pages.opts.proxy}  # noqa: SLF001 - Django offers no other way
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 def status(client: Client, name: str, /, **lookup: str) -> int:

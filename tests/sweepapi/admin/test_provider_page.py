@@ -5,24 +5,17 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
 
 from sweepapi.rpc import ProviderPool
 from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
+from tests.operator_browser import ConsoleClient, reverse
 from tests.solana_cluster import SolanaCluster
 from tests.sweepapi.rpc.calls import HEAD
 
 pytestmark = pytest.mark.django_db
 
 SECRET = "key-in-the-url"
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 def page(client: Client) -> str:
@@ -49,7 +42,8 @@ def test_clusters_are_shown_too(ops: Client, cluster: SolanaCluster) -> None:
     assert f"solana ({cluster.network})" in page(ops)
 
 
-def test_only_staff_see_the_page(client: Client) -> None:
+def test_only_staff_see_the_page() -> None:
+    client = ConsoleClient()
     client.force_login(User.objects.create_user("someone"))
     assert client.get(reverse("providers")).status_code == 302
 

@@ -6,24 +6,17 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from django.urls import reverse
 
 from sweeps.models import Sweep
 from sweeps.rails.evm.models import UnmatchedEvent
 from tests.factories.ledger import random_hash
 from tests.factories.sweeps import CONTRACT, LOCAL, SweepFactory
+from tests.operator_browser import reverse
 
 pytestmark = pytest.mark.django_db
 
 EXECUTION_ID = "9" * 70  # longer than a hash, which may contain any shorter one
 LIST = reverse("admin:evm_unmatchedevent_changelist")
-
-
-@pytest.fixture
-def ops() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ops"))
-    return client
 
 
 def make_event(**facts: Any) -> UnmatchedEvent:

@@ -13,8 +13,6 @@ import requests
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
-from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 from eth_account import Account
 
@@ -38,6 +36,7 @@ from tests import fake_web3signer
 from tests.factories.sweeps import SweepFactory
 from tests.fake_node import FakeNode
 from tests.local_chain import SAFE_AFTER
+from tests.operator_browser import ConsoleClient, reverse
 from tests.partner_app import PartnerApp, error_of
 from tests.running_loop import running
 
@@ -648,7 +647,7 @@ def test_an_account_nonce_that_was_used_by_hand_is_replaced_by_the_next(
 @pytest.mark.usefixtures("signer")
 def test_the_admins_button_reaches_the_chain_through_the_loop(app: PartnerApp) -> None:
     built = app.build()
-    ops = Client()
+    ops = ConsoleClient()
     ops.force_login(User.objects.create_superuser("ops"))
     with running(Job("cancellations", 0.1, jobs.send_cancellations)):
         ops.post(

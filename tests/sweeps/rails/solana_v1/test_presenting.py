@@ -2,11 +2,10 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
-from django.urls import reverse
 
 from sweepapi.errors import SweepNotCancellable
 from sweeps.story.withdrawal import cancel_on_chain
+from tests.operator_browser import ConsoleClient, reverse
 from tests.solana_cluster import SolanaCluster
 from tests.solana_sweeps import LocalSweep
 from tests.sweeps.rails.solana_v1.checks import the_worker_checks
@@ -18,7 +17,7 @@ def test_the_page_of_an_open_sweep_shows_its_references_and_when_they_expire(clu
     sweep = LocalSweep(cluster, transactions=2)
     landed = sweep.land(1)
     the_worker_checks(sweep)
-    ops = Client()
+    ops = ConsoleClient()
     ops.force_login(User.objects.create_superuser("ops"))
     text = ops.get(reverse("admin:sweeps_sweep_change", args=[sweep.row.id])).content.decode()
     for execution in sweep.executions:

@@ -1,0 +1,29 @@
+"""Maps URL paths of the console to views: logins, and the pages of the admin."""
+
+from allauth.account import views as accounts
+from allauth.account.decorators import secure_admin_login
+from allauth.socialaccount import views as identities
+from django.contrib import admin
+from django.urls import include, path
+
+from console.logins.views import no_signup
+from sweepapi.admin.provider_page import providers
+
+admin.autodiscover()
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # the one page of logins
+
+urlpatterns = [
+    path("login/", accounts.login, name="account_login"),
+    path("logout/", accounts.logout, name="account_logout"),
+    path("signup/", no_signup, name="account_signup"),  # the library links it
+    path("signup/identity/", no_signup, name="socialaccount_signup"),
+    path("inactive/", accounts.account_inactive, name="account_inactive"),
+    path("reauthenticate/", accounts.reauthenticate, name="account_reauthenticate"),
+    path("password/", accounts.password_change, name="account_change_password"),
+    path("factors/", include("allauth.mfa.urls")),
+    path("identity/", include("allauth.socialaccount.providers.openid_connect.urls")),
+    path("identity/cancelled/", identities.login_cancelled, name="socialaccount_login_cancelled"),
+    path("identity/error/", identities.login_error, name="socialaccount_login_error"),
+    path("providers/", admin.site.admin_view(providers), name="providers"),
+    path("", admin.site.urls),
+]

@@ -1,0 +1,1 @@
+"""The operators' console: logins, roles, sessions, and what its pages may load."""
