@@ -128,7 +128,7 @@ lab-faults: $(CONTRACTS_READY) ## make twenty faults, one at a time, and run the
 	@PATH="$(NODE_BIN):$$PATH" $(PY) -m dev exec -- $(PY) -m lab.faults
 
 lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have of it meanwhile; fails if a target is missed
-	@failed=0; for part in lab.hostile lab.hostile.bodies; do $(PY) -m dev exec -- $(PY) -m $$part || failed=1; done; exit $$failed
+	@failed=0; for part in lab.hostile lab.hostile.bodies lab.hostile.logins; do $(PY) -m dev exec -- $(PY) -m $$part || failed=1; done; exit $$failed
 
 lab-matrix: $(CONTRACTS_READY) ## let providers lie about mined transactions in 80 ways; see what web and loop make of it
 	@$(PY) -m dev exec -- $(PY) -m lab.matrix

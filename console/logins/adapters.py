@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import time
+from threading import Semaphore
 from typing import Any
 
 import structlog
@@ -20,6 +21,9 @@ from console.logins.sessions import STARTED
 from partners.client_address import client_address
 
 FRESH_SECONDS = 900
+# A flood from many addresses, of many accounts, takes one core, and holds no thread for longer than this.
+HASHING_SECONDS = 0.25
+_hashing = Semaphore(1)
 
 log = structlog.get_logger(__name__)
 
@@ -33,11 +37,17 @@ class AccountAdapter(DefaultAccountAdapter):
         if not attempt.admitted():
             log.warning("login_refused", account=attempt.account, address=str(attempt.address))
             raise self.validation_error("too_many_login_attempts")
-        user: User | None = super().authenticate(request, **credentials)
+        if not _hashing.acquire(timeout=HASHING_SECONDS):
+            attempt.uncount()
+            raise self.validation_error("too_many_login_attempts")
+        try:
+            user: User | None = super().authenticate(request, **credentials)
+        finally:
+            _hashing.release()
         if user is None:
             log.warning("login_failed", account=attempt.account, address=str(attempt.address))
         else:
-            attempt.succeeded()
+            attempt.uncount()
         return user
 
     def is_open_for_signup(self, _request: HttpRequest) -> bool:

@@ -48,8 +48,8 @@ class Attempt:
                 FailedLogins.objects.filter(minute__lt=self.minute - KEPT).delete()
             return True
 
-    def succeeded(self) -> None:
-        """Uncount it."""
+    def uncount(self) -> None:
+        """Forget it: it was right, or nothing was compared."""
         FailedLogins.objects.filter(**self._key).update(count=F("count") - 1)
 
     @property

@@ -18,7 +18,7 @@ class _Limited:
         if not attempt.admitted():
             raise get_adapter().validation_error("too_many_login_attempts")
         code: str = super().clean_code()  # type: ignore[misc]  # of the form
-        attempt.succeeded()
+        attempt.uncount()
         return code
 
 

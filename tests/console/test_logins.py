@@ -22,9 +22,10 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connections
+from django.db.models import Sum
 from django.utils import timezone
 
-from console.logins import attempts
+from console.logins import adapters, attempts
 from console.models import FailedLogins
 from tests.operator_browser import ConsoleClient, reverse
 
@@ -66,6 +67,17 @@ def test_the_thirty_first_guess_of_an_hour_is_refused_without_a_hash_from_any_ad
     assert "Too many failed login attempts" in refused.content.decode()
     assert hashed == []
     assert person.last_login is None
+
+
+@pytest.mark.usefixtures("person")
+def test_one_password_is_hashed_at_a_time_and_who_would_have_to_wait_is_refused_and_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adapters, "HASHING_SECONDS", 0.01)
+    with adapters._hashing, hashes() as hashed:  # noqa: SLF001 another thread's
+        assert "Too many" in log_in(ConsoleClient(), PASSWORD).content.decode()
+    assert (hashed, FailedLogins.objects.aggregate(total=Sum("count"))["total"]) == ([], 0)
+    assert log_in(ConsoleClient(), PASSWORD).status_code == HTTPStatus.FOUND
 
 
 def test_an_address_is_refused_after_many_accounts() -> None:
