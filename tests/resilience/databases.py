@@ -22,8 +22,8 @@ def start(engines: Engines) -> Database:
     """Start a server, and fill its database."""
     url = postgres.start(engines, owner_password="owner", runtime_password="runtime", console_password="console").owner
     task = {
-        "runtimeRole": None,
-        "admin": {"username": "admin", "password": "secret"},
+        "roles": {},
+        "admin": {"username": "admin", "password": "secret", "totp_secret": "A" * 32},
         "payouts": [{"wallet": "0x" + digits * 20, "networks": {}} for digits in ("11", "22")],
     }
     prepared = subprocess.run(
