@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-APPS = ("config", "indexer", "ledger", "partners", "sweepapi", "sweeps")
+APPS = ("config", "console", "indexer", "ledger", "partners", "sweepapi", "sweeps")
 HANGS_AFTER_SECONDS = 600  # tests that wait for ever have noticed, too
 TRIES = 3
 _COPIED = (*APPS, "dev", "lab", "tests")

@@ -40,7 +40,6 @@ from sweeps.models import BuildStop, Sweep
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
 from sweeps.story.reopening import reopen
-from sweeps.story.stopping import lift
 from sweeps.story.withdrawal import cancel_on_chain, void
 from sweeps.wake import check_now
 
@@ -370,7 +369,7 @@ class BuildStopAdmin(AdminPages):
     def lift(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Lift the stop, for the given reason."""
         stop = object_or_404(self, request, object_id)
-        if lift(stop, lifted_by=request.user.get_username()):
+        if stop.lift(lifted_by=request.user.get_username()):
             self.log_change(request, stop, f"Lifted: {form.cleaned_data['reason']}")
             messages.success(request, "Builds go on.")
         else:

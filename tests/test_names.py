@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PRODUCT = ("config", "indexer", "ledger", "partners", "sweepapi", "sweeps")
+PRODUCT = ("config", "console", "indexer", "ledger", "partners", "sweepapi", "sweeps")
 NAMED_BY_DJANGO = {"Command", "Migration"}
 
 

@@ -47,6 +47,10 @@ class BuildStop(models.Model):
         if self.pk is None and same.exists():
             raise ValidationError("These builds are stopped already.")
 
+    def lift(self, *, lifted_by: str) -> bool:
+        """Let these builds go on; returns whether they were stopped until now."""
+        return BuildStop.objects.filter(pk=self.pk, lifted_at=None).update(lifted_at=Now(), lifted_by=lifted_by) > 0
+
     def scope(self, name_of: Callable[[str], str]) -> str:
         """Say which builds it stops; ``name_of`` names a network."""
         where = f"on {name_of(self.network)}" if self.network else "on all networks"

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from partners.models import Partner
-from sweepapi.errors import NewBuildRequired, TooManyOffers
+from sweepapi.errors import BuildDisabled, NewBuildRequired, TooManyOffers
 from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
 from sweepapi.postgres.clock import database_time
-from sweeps.models import Execution, Offer, Sweep, SweepToken
+from sweeps.models import BuildStop, Execution, Offer, Sweep, SweepToken
 from sweeps.protocol.rail import BelowMinimumError, Identity, IssuedSweep, Offered, PlannedSweep, Quoted, Rail
 from sweeps.protocol.request import BuildRequest
 from sweeps.rails.registry import BY_MODE, RAILS
@@ -19,10 +21,10 @@ from sweeps.store import transitions
 from sweeps.store.stored import StoredSweep
 from sweeps.store.writing import write
 from sweeps.story.decided import refuse_unexecutable
-from sweeps.story.stopping import refuse_stopped
 
 # Offers of one sweep: two a minute until the default deadline. Each is signed and stored.
 MAX_OFFERS = 30
+RETRY_AFTER_SECONDS = 60  # while builds are stopped
 
 AnswerT = TypeVar("AnswerT")
 
@@ -32,14 +34,14 @@ def build_sweep(
 ) -> AnswerT:
     """Build, issue and store a sweep, and return what ``answered`` makes of the answer's data in that transaction.
 
-    Raises whatever the rail's ``plan`` raises; nothing is stored then.
+    Raises ``BuildDisabled`` while they are stopped, and whatever the rail's ``plan`` raises; nothing is stored then.
     """
     rail = BY_MODE[registry.build_mode(request.network)]
-    refuse_stopped(request.network, partner.id)
+    _refuse_stopped(request.network, partner.id)
     with metrics.counted_build(request.network):
         issued = rail.issue(rail.plan(registry=registry, partner=partner, request=request), registry=registry)
         with transaction.atomic():
-            refuse_stopped(request.network, partner.id)  # what was signed meanwhile is not handed out
+            _refuse_stopped(request.network, partner.id)  # what was signed meanwhile is not handed out
             stored = _built(rail, issued)
             transitions.built(stored)
             write([stored])
@@ -49,7 +51,7 @@ def build_sweep(
 def quote_sweep(registry: Networks, *, partner: Partner, request: BuildRequest) -> Quoted:
     """Return what a build would offer now; reserves, signs and stores nothing, and raises what a build raises."""
     rail = BY_MODE[registry.build_mode(request.network)]
-    refuse_stopped(request.network, partner.id)
+    _refuse_stopped(request.network, partner.id)
     return Quoted(rail, rail.plan(registry=registry, partner=partner, request=request))
 
 
@@ -61,7 +63,7 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
     whatever the rail's ``plan`` raises otherwise.
     """
     _require_renewable(sweep)
-    refuse_stopped(sweep.network, sweep.partner_id)
+    _refuse_stopped(sweep.network, sweep.partner_id)
     rail = RAILS[sweep.rail]
     try:
         planned = rail.plan(registry=registry, partner=sweep.partner, request=BuildRequest.of(sweep), renewed=sweep)
@@ -72,8 +74,15 @@ def renew_offer(registry: Networks, sweep: Sweep, *, answered: Callable[[dict[st
     with transaction.atomic():
         locked = Sweep.objects.select_for_update().get(id=sweep.id)
         _require_renewable(locked)
-        refuse_stopped(sweep.network, sweep.partner_id)
+        _refuse_stopped(sweep.network, sweep.partner_id)
         return answered(_store_offer(rail, issued, locked, sequence=locked.offers.count() + 1))
+
+
+def _refuse_stopped(network: str, partner_id: UUID) -> None:
+    """Raise ``BuildDisabled`` while builds of the partner on the network are stopped."""
+    here = (Q(network=None) | Q(network=network)) & (Q(partner=None) | Q(partner_id=partner_id))
+    if BuildStop.objects.filter(here, lifted_at=None).exists():
+        raise BuildDisabled(retry_after_seconds=RETRY_AFTER_SECONDS)
 
 
 def _require_renewable(sweep: Sweep) -> None:

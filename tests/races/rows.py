@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from console.models import FailedLogins
 from lab.bench.sweeps.numbers import number_by_time
 from ledger.entries.posting import reverse
 from ledger.models import Checkpoint, SubtreeHash
@@ -13,7 +14,7 @@ from partners.webhooks import claims, outbox
 from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
-from sweeps.models import ChainHead, Execution, SkippedToken, Sweep
+from sweeps.models import BuildStop, ChainHead, Execution, SkippedToken, Sweep
 from sweeps.models.sandbox import MovedClock, ScriptedTransaction
 from sweeps.rails.evm.models import LastHop, Leg, LegPermit, PermitNonces, ScannedBlocks, UnmatchedEvent
 from sweeps.rails.evm_v5.models import Cancellation, CancellationTransaction
@@ -44,6 +45,8 @@ def store_rows() -> None:
     of_sandbox = {"network": LOCAL, "partner": sweep.partner}
     ScriptedTransaction.objects.create(**of_sandbox, tx_hash=random_hash(), raw=b"", outcome="reverted", is_held=False)
     MovedClock.objects.create(**of_sandbox, day=timezone.now().date(), seconds=1)
+    BuildStop.objects.create(**of_sandbox, reason="races", stopped_by="races")
+    FailedLogins.objects.create(account="races", address="192.0.2.1", minute=timezone.now(), count=1)
 
 
 def _store_proven(sweep: Sweep) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-APPS = ("sweeps", "indexer", "ledger", "partners")
+APPS = ("console", "sweeps", "indexer", "ledger", "partners")
 FAMILIES = ("sweeps/rails/evm", "sweeps/rails/solana")  # with the rails of each
 # As words or parts of identifiers: PermitNonces, legs_of, MAX_LEGS; but not "delegate" or "legal".
 RAIL_WORDS = re.compile(r"(?i:nonce|permit2)|(?<![A-Za-z])legs?(?![a-z])|Legs?(?![a-z])|(?<![A-Z])LEGS?(?![A-Z])")

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from sweeps.models import Execution, SkippedToken, Sweep, SweepEvent, SweepToken, SweepTransaction, WatchedBlock
 
-APPS = ("config", "indexer", "ledger", "partners", "sweepapi", "sweeps")
+APPS = ("config", "console", "indexer", "ledger", "partners", "sweepapi", "sweeps")
 STORE = "sweeps/store"
 TABLES = (Sweep, Execution, SweepTransaction, SweepToken, SkippedToken, SweepEvent, WatchedBlock)
 MODELS = {model.__name__ for model in TABLES}
