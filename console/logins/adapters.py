@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from console.logins.attempts import Attempt
+from console.logins.attempts import LoginAttempt
 from console.logins.sessions import STARTED
 from partners.client_address import client_address
 
@@ -33,7 +33,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:  # noqa: ANN401 the library's signature
         """Return the account whose password this is; raises ``ValidationError`` after too many wrong ones."""
-        attempt = Attempt.of(str(credentials.get("username", "")), client_address(request))
+        attempt = LoginAttempt.of(str(credentials.get("username", "")), client_address(request))
         if not attempt.admitted():
             log.warning("login_refused", account=attempt.account, address=str(attempt.address))
             raise self.validation_error("too_many_login_attempts")

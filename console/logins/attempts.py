@@ -23,7 +23,7 @@ _LOCKS = 33  # no other advisory lock of two numbers has this first one
 
 
 @dataclass(frozen=True)
-class Attempt:
+class LoginAttempt:
     """A try to log in by password."""
 
     account: str
@@ -31,7 +31,7 @@ class Attempt:
     minute: datetime
 
     @classmethod
-    def of(cls, account: str, address: Address | None) -> "Attempt":
+    def of(cls, account: str, address: Address | None) -> "LoginAttempt":
         return cls(account.lower()[:_LONGEST], address, timezone.now().replace(second=0, microsecond=0))
 
     def admitted(self) -> bool:

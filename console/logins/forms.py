@@ -4,7 +4,7 @@ from allauth.account.adapter import get_adapter
 from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 
-from console.logins.attempts import Attempt
+from console.logins.attempts import LoginAttempt
 from partners.client_address import client_address
 
 
@@ -14,7 +14,7 @@ class _Limited:
     def clean_code(self) -> str:
         """Return the code; raises ``ValidationError`` for a wrong one, or after too many wrong ones of this person."""
         person = self.user.get_username()  # type: ignore[attr-defined]  # of the form
-        attempt = Attempt.of(f"code of {person}", client_address(context.request))
+        attempt = LoginAttempt.of(f"code of {person}", client_address(context.request))
         if not attempt.admitted():
             raise get_adapter().validation_error("too_many_login_attempts")
         code: str = super().clean_code()  # type: ignore[misc]  # of the form

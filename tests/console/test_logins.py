@@ -123,7 +123,7 @@ def test_old_failures_are_forgotten() -> None:
 def test_guesses_at_once_are_limited_as_those_one_by_one() -> None:
     def guess(_number: int) -> bool:
         try:
-            return attempts.Attempt.of("ada", None).admitted()
+            return attempts.LoginAttempt.of("ada", None).admitted()
         finally:
             connections.close_all()
 
