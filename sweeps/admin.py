@@ -13,13 +13,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from ledger.entries.reading import postings_of
 from sweepapi import networks
-from sweepapi.admin.explorer import shortened
+from sweepapi.admin.explorer import shortened, transaction_link
+from sweepapi.admin.network_filter import NetworkFilter
 from sweepapi.admin.objects import object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
@@ -37,6 +39,7 @@ from sweeps.admin_parts import (
     postings_table,
 )
 from sweeps.models import BuildStop, Sweep
+from sweeps.queues import QUEUES
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
 from sweeps.story.reopening import reopen
@@ -46,22 +49,37 @@ from sweeps.wake import check_now
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
 
 
+class QueueFilter(admin.SimpleListFilter):
+    """What waits for operators, as on the console's home."""
+
+    title = "queue"
+    parameter_name = "queue"
+
+    def lookups(self, _request: HttpRequest, _pages: object) -> list[tuple[str, str]]:
+        return [(queue.name, queue.title) for queue in QUEUES]
+
+    def queryset(self, _request: HttpRequest, sweeps: QuerySet[Sweep]) -> QuerySet[Sweep]:
+        chosen = next((queue for queue in QUEUES if queue.name == self.value()), None)
+        return sweeps if chosen is None else sweeps.filter(chosen.condition())
+
+
 @admin.register(Sweep)
 class SweepAdmin(ReadOnly, AdminPages):
     """Sweeps, newest first."""
 
     list_display = [
-        "id",
         "created_at",
         "show_status",
-        "show_openness",
+        "show_progress",
+        "show_amount",
+        "show_hash",
         "show_flags",
         "partner",
         "show_network",
-        "rail",
         "show_wallet",
     ]
-    list_filter = ["status", "is_open", "partner", "network", "rail"]
+    list_display_links = ["created_at"]
+    list_filter = [QueueFilter, "status", "is_open", "partner", ("network", NetworkFilter), "rail"]
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "client_reference", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]
@@ -132,9 +150,28 @@ class SweepAdmin(ReadOnly, AdminPages):
         return sweep.status
 
     @display(description="Open", ordering="is_open")
-    def show_openness(self, sweep: Sweep) -> str:
-        """Say in words what a mark would say: a closed sweep is as good as an open one."""
-        return "open" if sweep.is_open else "closed"
+    def show_progress(self, sweep: Sweep) -> str:
+        """Tell what is stuck from what was never sent, and both from what is closed."""
+        if not sweep.is_open:
+            return "closed"
+        sent = [tx.submitted_at for tx in sweep.transactions.all()]
+        return f"sent {timesince(max(sent), depth=1)} ago" if sent else "nothing sent"
+
+    @display(description="Amount")
+    def show_amount(self, sweep: Sweep) -> str:
+        """Show what was executed, or the least that would be."""
+        done = [one.gross_output for one in sweep.executions.all() if one.gross_output is not None]
+        if done or sweep.is_adopted:
+            return output_amount(sum(done), sweep)
+        return f"at least {output_amount(sweep.min_gross, sweep)}"
+
+    @display(description="Transaction")
+    def show_hash(self, sweep: Sweep) -> SafeString | str:
+        """Show the newest one, with a link to its explorer."""
+        newest = max(sweep.transactions.all(), key=lambda tx: tx.pk, default=None)
+        return (
+            "" if newest is None else transaction_link(sweep.network, newest.tx_hash, shown=shortened(newest.tx_hash))
+        )
 
     @display(description="Next check")
     def show_planned_check(self, sweep: Sweep) -> str | None:
@@ -184,9 +221,9 @@ class SweepAdmin(ReadOnly, AdminPages):
         return postings_table(postings_of(sweep.id), sweep)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sweep]:
-        """Join the partner."""
+        """Read what the list shows with few queries."""
         sweeps: QuerySet[Sweep] = super().get_queryset(request)
-        return sweeps.select_related("partner")
+        return sweeps.select_related("partner").prefetch_related("transactions", "executions")
 
     def has_operate_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Require the permission to change sweeps, which nothing else uses."""

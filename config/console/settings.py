@@ -82,5 +82,8 @@ UNFOLD = {
     "SITE_DROPDOWN": [{"icon": "lan", "title": "Providers", "link": reverse_lazy("providers")}],
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"/{STATIC_URL}sweepapi/icon/favicon.svg"}],
     "ENVIRONMENT": "console.stops.label",
+    "DASHBOARD_CALLBACK": "console.home.context",
+    "COMMAND": {"search_models": True},
+    "SIDEBAR": {"navigation": "console.menu.navigation"},
     "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
 }

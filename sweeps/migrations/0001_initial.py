@@ -831,6 +831,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="sweeptransaction",
+            index=models.Index(fields=["tx_hash"], name="candidate_by_hash"),
+        ),
+        migrations.AddIndex(
+            model_name="sweeptransaction",
             index=models.Index(
                 condition=models.Q(("status", "accepted")), fields=["block_number"], name="candidate_accepted_by_block"
             ),
@@ -906,13 +910,13 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="sweep",
-            index=models.Index(fields=["partner", "wallet", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
+            index=models.Index(fields=["wallet", "partner", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
         ),
         migrations.AddIndex(
             model_name="sweep",
             index=models.Index(
                 condition=models.Q(("client_reference", ""), _negated=True),
-                fields=["partner", "client_reference", "-created_at", "-id"],
+                fields=["client_reference", "partner", "-created_at", "-id"],
                 name="sweep_of_reference_by_time",
             ),
         ),

@@ -179,6 +179,7 @@ class SweepTransaction(models.Model):
     class Meta:
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
+            models.Index(fields=["tx_hash"], name="candidate_by_hash"),  # the console's search knows nothing else
             # The books are compared with the events of some blocks.
             models.Index(fields=["block_number"], condition=Q(status="accepted"), name="candidate_accepted_by_block"),
             # The metrics count what has been contradicted for long.

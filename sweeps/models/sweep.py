@@ -150,11 +150,12 @@ class Sweep(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [
-            # The history pages through these; its other filters read a partner's sweeps one by one.
+            # The history pages through these; its other filters read a partner's sweeps one by one. The search of the
+            # console knows the wallet or the reference alone.
             models.Index(fields=["partner", "-created_at", "-id"], name="sweep_of_partner_by_time"),
-            models.Index(fields=["partner", "wallet", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
+            models.Index(fields=["wallet", "partner", "-created_at", "-id"], name="sweep_of_wallet_by_time"),
             models.Index(
-                fields=["partner", "client_reference", "-created_at", "-id"],
+                fields=["client_reference", "partner", "-created_at", "-id"],
                 condition=~Q(client_reference=""),
                 name="sweep_of_reference_by_time",
             ),

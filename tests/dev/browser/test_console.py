@@ -14,6 +14,7 @@ from tests.dev.browser.test_documentation import OVERFLOW, PHONE_PIXELS
 from tests.factories.sweeps import SweepFactory
 from tests.operator_browser import reverse, served
 
+PALETTE = "document.querySelector('#search-input-command')"
 PASSWORD = "a long password of an operator"
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,6 +58,24 @@ def test_a_passkey_is_enrolled_after_the_first_login_and_then_logs_in_alone(brow
         page.wait("location.pathname === '/'")
         assert page.faults() == []
     assert Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN, last_used_at__isnull=False).exists()
+
+
+def test_the_palette_leads_from_a_reference_to_its_sweep(browser: Browser, console: str) -> None:
+    sweep = SweepFactory.create(client_reference="order 17")
+    with browser.page() as page:
+        page.add_passkeys()
+        log_in_by_password(page, console)
+        enrol_passkey(page, console)
+        page.goto(f"{console}/")
+        page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))")
+        page.wait(f"{PALETTE}.checkVisibility()")
+        page.evaluate(f"{PALETTE}.focus()")
+        page.type("order 17")
+        page.press("ArrowDown")  # it asks after a key, and not for text that comes without one
+        page.wait("document.querySelector('#command-results-list a')")
+        page.click("#command-results-list a")
+        page.wait(f"location.pathname === '{reverse('admin:sweeps_sweep_change', args=[sweep.pk])}'")
+        assert page.faults() == []
 
 
 def test_no_page_breaks_its_policy_or_overflows_and_those_of_logins_have_no_barriers(

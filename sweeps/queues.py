@@ -1,0 +1,54 @@
+"""What of the sweeps waits for operators: one definition for the console's home and the filter of its list."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
+
+from sweeps.models import SweepStatus, SweepTransaction
+
+STUCK_AFTER = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Sweeps that have a condition in common."""
+
+    name: str
+    title: str
+    condition: Callable[[], Q]
+    is_bad: bool  # whether one is too many
+
+
+def _sent(**facts: object) -> Exists:
+    return Exists(SweepTransaction.objects.filter(sweep=OuterRef("pk"), **facts))
+
+
+def _stuck() -> Q:
+    return _pending() & Q(_sent(status=SweepTransaction.Status.SUBMITTED, submitted_at__lt=Now() - STUCK_AFTER))
+
+
+def _never_sent() -> Q:
+    return _pending() & ~Q(_sent())
+
+
+def _pending() -> Q:
+    return Q(is_open=True, status=SweepStatus.PENDING)
+
+
+def _flagged() -> Q:
+    return Q(is_open=True) & ~Q(flags=[])
+
+
+def _failing() -> Q:
+    return Q(is_open=True) & ~Q(last_error="")
+
+
+QUEUES = (
+    Queue("stuck", "Sent over ten minutes ago, and not decided", _stuck, is_bad=True),
+    Queue("flagged", "Open and flagged", _flagged, is_bad=True),
+    Queue("failing", "Open, and the last check failed", _failing, is_bad=True),
+    Queue("unsent", "Offered, and nothing was sent yet", _never_sent, is_bad=False),
+)
