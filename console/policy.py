@@ -1,7 +1,9 @@
 """The Content-Security-Policy of the console's pages."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 # The look of the pages computes styles, and its templates' expressions are evaluated in the browser.
@@ -23,5 +25,14 @@ class ContentSecurityPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_login = request.path.startswith(LOGINS)
-        response.headers["Content-Security-Policy"] = OF_LOGINS if is_login else OF_PAGES
+        policy = OF_LOGINS if is_login else OF_PAGES
+        issuer = getattr(settings, "OIDC_ISSUER", "")  # of the console's own settings
+        if is_login and issuer:  # to which the form of its button leads
+            policy = policy.replace("form-action 'self'", f"form-action 'self' {_origin(issuer)}")
+        response.headers["Content-Security-Policy"] = policy
         return response
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -57,6 +57,8 @@ MFA_TOTP_ISSUER = "SweepAPI console"
 MFA_RATE_LIMITS = False  # there is nothing to guess about a passkey
 SOCIALACCOUNT_ADAPTER = "console.logins.adapters.IdentityAdapter"
 SOCIALACCOUNT_ONLY = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # to accounts that exist, by an address that the provider verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 OIDC_ISSUER = env.str("CONSOLE_OIDC_ISSUER", default="")
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
     "openid_connect": {

@@ -21,7 +21,7 @@ from console.logins.sessions import STARTED
 from partners.client_address import client_address
 
 FRESH_SECONDS = 900
-# A flood from many addresses, of many accounts, takes one core, and holds no thread for longer than this.
+# A flood from many addresses, of many accounts, takes one core, holds threads no longer than this, and stores few rows.
 HASHING_SECONDS = 0.25
 _hashing = Semaphore(1)
 
@@ -34,13 +34,12 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:  # noqa: ANN401 the library's signature
         """Return the account whose password this is; raises ``ValidationError`` after too many wrong ones."""
         attempt = LoginAttempt.of(str(credentials.get("username", "")), client_address(request))
-        if not attempt.admitted():
-            log.warning("login_refused", account=attempt.account, address=str(attempt.address))
-            raise self.validation_error("too_many_login_attempts")
         if not _hashing.acquire(timeout=HASHING_SECONDS):
-            attempt.uncount()
             raise self.validation_error("too_many_login_attempts")
         try:
+            if not attempt.admitted():
+                log.warning("login_refused", account=attempt.account, address=str(attempt.address))
+                raise self.validation_error("too_many_login_attempts")
             user: User | None = super().authenticate(request, **credentials)
         finally:
             _hashing.release()

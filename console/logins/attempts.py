@@ -17,7 +17,7 @@ from partners.client_address import Address
 PERIOD = timedelta(hours=1)
 OF_AN_ACCOUNT = 30
 OF_AN_ADDRESS = 120  # an office has one
-KEPT = timedelta(days=90)
+KEPT = timedelta(days=30)
 _LONGEST = 150
 _LOCKS = 33  # no other advisory lock of two numbers has this first one
 
@@ -49,8 +49,10 @@ class LoginAttempt:
             return True
 
     def uncount(self) -> None:
-        """Forget it: it was right, or nothing was compared."""
-        FailedLogins.objects.filter(**self._key).update(count=F("count") - 1)
+        """Forget it, because it was right."""
+        row = FailedLogins.objects.filter(**self._key)
+        if not row.filter(count__lte=1).delete()[0]:
+            row.update(count=F("count") - 1)
 
     @property
     def _key(self) -> dict[str, object]:
