@@ -58,9 +58,10 @@ def hashes() -> Iterator[list[None]]:
 
 
 def test_the_thirty_first_guess_of_an_hour_is_refused_without_a_hash_from_any_address(person: User) -> None:
-    browser = ConsoleClient()
-    for number in range(attempts.OF_AN_ACCOUNT):
-        assert log_in(browser, "wrong", address=f"192.0.2.{number}").status_code == HTTPStatus.OK
+    browser, now = ConsoleClient(), timezone.now().replace(second=0, microsecond=0)
+    for number in range(attempts.OF_AN_ACCOUNT - 1):
+        FailedLogins.objects.create(account="ada", address=f"192.0.2.{number}", minute=now, count=1)
+    assert "Too many" not in log_in(browser, "wrong", address="203.0.113.1").content.decode()
     with hashes() as hashed:
         refused = log_in(browser, PASSWORD, address="198.51.100.1")
     assert "Too many failed login attempts" in refused.content.decode()
