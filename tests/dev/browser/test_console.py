@@ -73,7 +73,9 @@ def test_the_palette_leads_from_a_reference_to_its_sweep(browser: Browser, conso
         page.type("order 17")
         page.press("ArrowDown")  # it asks after a key, and not for text that comes without one
         page.wait("document.querySelector('#command-results-list a')")
-        page.click("#command-results-list a")
+        page.press("ArrowDown")
+        page.wait("document.querySelector('#command-results-list .active')")
+        page.press("Enter")
         page.wait(f"location.pathname === '{reverse('admin:sweeps_sweep_change', args=[sweep.pk])}'")
         assert page.faults() == []
 
