@@ -46,13 +46,14 @@ def test_what_each_library_signs_is_accepted(copied: Callable[..., str], chain: 
 
 
 def test_a_batch_is_completed(copied: Callable[..., str], sandbox_tokens: dict[str, str]) -> None:
-    assert copied("one-prompt", TOKEN=sandbox_tokens["SCRIPT"]).split() == ["completed"]
+    assert copied("one-prompt", TOKEN=sandbox_tokens["SCRIPT"]).split() == ["completed"] * 2
 
 
-def test_a_forced_revert_is_seen_as_one(copied: Callable[..., str], sandbox_tokens: dict[str, str]) -> None:
-    first, second = copied("testing", REVERT=sandbox_tokens["REVERT"]).splitlines()
+def test_a_forced_revert_is_seen_as_one_and_the_sweep_is_completed_after_it(copied: Callable[..., str], sandbox_tokens: dict[str, str]) -> None:
+    first, second, third = copied("testing", REVERT=sandbox_tokens["REVERT"]).splitlines()
     assert first.startswith("transaction_reverted")
     assert second.startswith("failed")
+    assert third == "completed"
 
 
 def test_the_python_client_makes_an_offer_and_its_server_for_models_can_be_set_up(

@@ -46,8 +46,8 @@ CONTRACT_VERSIONS = ("v5", "v4")
 MODES = ("v5_partner_fees", "v4_fallback")
 EXAMPLES = Path(__file__).parent / "examples"
 EXECUTIONS_HELP = (
-    "The ways that the user has for certain first, the cheapest of them leading; `calls` is one of them only if the "
-    "request says what the wallet supports."
+    "First the ways that the user has for certain, the cheapest of them leading, then those that the wallet may have. "
+    "`calls` is certain if the request says that the wallet takes batches; otherwise it comes later, or not at all."
 )
 ISSUED_FIELDS = (
     "sweepId",
