@@ -49,7 +49,9 @@ def test_a_batch_is_completed(copied: Callable[..., str], sandbox_tokens: dict[s
     assert copied("one-prompt", TOKEN=sandbox_tokens["SCRIPT"]).split() == ["completed"] * 2
 
 
-def test_a_forced_revert_is_seen_as_one_and_the_sweep_is_completed_after_it(copied: Callable[..., str], sandbox_tokens: dict[str, str]) -> None:
+def test_a_forced_revert_is_seen_as_one_and_the_sweep_is_completed_after_it(
+    copied: Callable[..., str], sandbox_tokens: dict[str, str]
+) -> None:
     first, second, third = copied("testing", REVERT=sandbox_tokens["REVERT"]).splitlines()
     assert first.startswith("transaction_reverted")
     assert second.startswith("failed")
