@@ -74,7 +74,8 @@ def up() -> int:
         with suppress(Interrupted):
             if _builds(supervisor, "web"):
                 service.start_page(supervisor, variables, page_port)
-            _builds(supervisor, "docs", WORLD_ENV=str(local.snippets_file))
+            if _builds(supervisor, "docs", WORLD_ENV=str(local.snippets_file)):
+                say("the page and the documents are there")
             supervisor.watch()
         say("stopping")
     return 0

@@ -17,6 +17,7 @@ from dev.node import node_folder
 from dev.ports import free_port
 from dev.processes.waiting import wait_until
 from partners.webhooks.signing import signature
+from sweepapi.api.openapi.document import document
 from tests.dev.snippets import Block, blocks_of, documents_in, run
 from tests.local_chain import LocalChain
 
@@ -117,3 +118,9 @@ def test_each_guide_with_blocks_is_run(site_pages: Path) -> None:
     with_blocks = {guide for guide in guides if blocks_in(site_pages, guide)}
     shown_only = {"bad-tokens"}  # answers, which its own test compares
     assert with_blocks - shown_only == {"signing", "one-prompt", "testing", "webhooks", "python-client"}
+
+
+def test_the_guide_to_webhooks_names_every_type_of_message(site_pages: Path) -> None:
+    text = (site_pages / "guides" / "webhooks.md").read_text()
+    described: dict[str, object] = json.loads(document().plain.body)["webhooks"]
+    assert [name for name in described if f"`{name}`" not in text] == []
