@@ -13,6 +13,7 @@ from django.utils import timezone
 from console.models import FailedLogins
 from partners.models import Partner
 from sweepapi import networks
+from sweepapi.admin.provider_page import BAD
 from sweeps import heartbeats
 from sweeps.models import BuildStop, Sweep
 from sweeps.queues import QUEUES
@@ -42,11 +43,10 @@ def _processes() -> Iterator[Fact]:
         ago = "never seen" if since is None else f"last seen {since:%Y-%m-%d %H:%M:%S} UTC"
         yield Fact(name.capitalize(), "at work" if presence.is_at_work else ago, is_bad=not presence.is_at_work)
     registry = networks.current()
-    enabled = [chain.network for chain in registry.enabled] + [one.network for one in registry.enabled_clusters]
-    for network in enabled:
-        states = list(registry.pool(network).state)
-        bad = sum(state.failed > state.answered for state in states)
-        text = f"{len(states) - bad} of {len(states)} providers answer this process"
+    for network in registry.enabled_networks:
+        states = registry.pool(network).state
+        bad = sum(state.status in BAD for state in states)
+        text = f"{len(states) - bad} of {len(states)} providers are good for this process"
         yield Fact(registry.name_of(network), text, reverse("providers"), is_bad=bad > 0)
 
 

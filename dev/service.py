@@ -62,7 +62,7 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
     base_url = _launch_web(supervisor, "web", environment)
     without_keys = environment | dict.fromkeys(KEYS, "")
-    console_url = _launch_web(supervisor, "console", without_keys | _of_console(world))
+    console_url = _launch_web(supervisor, "console", without_keys | _of_console(world), "config.console.wsgi")
     fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
     supervisor.launch(
@@ -97,10 +97,11 @@ def start_page(supervisor: Supervisor, variables: Mapping[str, str], port: int) 
     )
 
 
-def _launch_web(supervisor: Supervisor, name: str, environment: dict[str, str]) -> str:
+def _launch_web(
+    supervisor: Supervisor, name: str, environment: dict[str, str], application: str = "config.wsgi"
+) -> str:
     """Start a web process on a port of its own, and return its URL."""
     port = free_port()
-    application = "config.console.wsgi" if name == "console" else "config.wsgi"
     argv = [str(_BIN / "gunicorn"), "--config", "python:config.gunicorn", application]
     bound = environment | {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
     supervisor.launch(Program(name=name, argv=argv, env=bound, log=_fresh(supervisor.folder / f"{name}.log")))
@@ -135,7 +136,7 @@ def seed_database(world: World, cluster: LocalCluster) -> list[str]:
         [sys.executable, "-m", "dev.seed"],
         env=os.environ
         | world.environment(database_url=world.databases.owner)
-        | {"SECRET_KEY": world.keys.console_secret_key},
+        | {"SECRET_KEY": keys.console_secret_key},
         input=json.dumps(task),
         capture_output=True,
         text=True,

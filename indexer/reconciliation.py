@@ -68,8 +68,7 @@ def _reconcile(registry: Networks) -> None:
 
 
 def _places(registry: Networks) -> Iterator[VenuePlace]:
-    chains = [chain.network for chain in registry.enabled]
-    for network in [*chains, *(cluster.network for cluster in registry.enabled_clusters)]:
+    for network in registry.enabled_networks:
         for venue, rail_name in venues_of(network):
             if rail_name in RAILS:
                 yield VenuePlace(RAILS[rail_name], network, venue)

@@ -9,7 +9,6 @@ from django.db.models import OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import Lead
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html_join
@@ -21,7 +20,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminS
 
 from partners.models import DEFAULT_OVERLAP, SCOPES, ApiKey, FeeShare, Partner, PayoutWallet
 from sweepapi import networks
-from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.objects import back_to, object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.reason import ReasonForm
 
@@ -87,10 +86,8 @@ class PayoutWalletInline(TabularInline):
         """Offer networks by name: the enabled ones, and those that already have a wallet."""
         if db_field.name == "network":
             registry = networks.current()
-            enabled = {chain.network: chain.name for chain in registry.enabled}
-            enabled |= {cluster.network: cluster.name for cluster in registry.enabled_clusters}
             used = PayoutWallet.objects.order_by().values_list("network", flat=True).distinct()
-            choices = {network: registry.name_of(network) for network in used} | enabled
+            choices = {network: registry.name_of(network) for network in [*used, *registry.enabled_networks]}
             return forms.ChoiceField(choices=list(choices.items()), widget=UnfoldAdminSelectWidget)
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
@@ -171,7 +168,7 @@ class PartnerAdmin(AdminPages):
             messages.success(request, f"The partner is {status}.")
         else:
             messages.warning(request, f"The partner was {status} already.")
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:partners_partner_change", args=[object_id])})
+        return back_to(self, object_id)
 
     @display(description="Status", ordering="status", label={"active": "success", "suspended": "danger"})
     def show_status(self, partner: Partner) -> str:
@@ -306,7 +303,7 @@ class ApiKeyAdmin(AdminPages):
             messages.success(request, "The key is revoked.")
         else:
             messages.warning(request, "The key was revoked before.")
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:partners_apikey_change", args=[object_id])})
+        return back_to(self, object_id)
 
 
 import_module("partners.webhooks.admin")  # which registers its pages; Django finds only this module

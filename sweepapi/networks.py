@@ -100,6 +100,11 @@ class Networks:
         """The clusters that have providers, in the file's order."""
         return tuple(cluster for cluster in self.clusters.values() if self.rpc_urls.get(cluster.name))
 
+    @property
+    def enabled_networks(self) -> list[str]:
+        """Those of both, by their identifiers."""
+        return [*(chain.network for chain in self.enabled), *(cluster.network for cluster in self.enabled_clusters)]
+
     @cached_property
     def fee_signer(self) -> FeeSigner:
         """What signs fee authorizations; raises ``FeeSignerSettingsError``."""

@@ -10,7 +10,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
@@ -22,7 +21,7 @@ from ledger.entries.reading import postings_of
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
-from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.objects import back_to, object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.admin.reason import ReasonForm
@@ -249,7 +248,7 @@ class SweepAdmin(ReadOnly, AdminPages):
             messages.success(request, "The worker was asked to check the chain.")
         else:
             messages.warning(request, "This sweep is closed, so the worker does not check it.")
-        return self._back_to(object_id)
+        return back_to(self, object_id)
 
     @action(
         description="Check again",
@@ -272,7 +271,7 @@ class SweepAdmin(ReadOnly, AdminPages):
             messages.success(request, "The sweep is open again, and the worker was asked to check its block.")
         else:
             messages.warning(request, "Only a completed sweep that is closed can be opened again.")
-        return self._back_to(object_id)
+        return back_to(self, object_id)
 
     @action(
         description="Void",
@@ -303,7 +302,7 @@ class SweepAdmin(ReadOnly, AdminPages):
             messages.success(
                 request, "The sweep is void." + (" The worker was asked to cancel it on chain." if cancels else "")
             )
-        return self._back_to(object_id)
+        return back_to(self, object_id)
 
     @action(
         description="Cancel on chain",
@@ -333,11 +332,7 @@ class SweepAdmin(ReadOnly, AdminPages):
                 messages.success(request, "The worker was asked to cancel the sweep on chain.")
             else:
                 messages.warning(request, "The worker was asked to cancel this sweep before; it goes on trying.")
-        return self._back_to(object_id)
-
-    def _back_to(self, object_id: str) -> HttpResponse:
-        """Have the dialog reload the page it was opened on."""
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:sweeps_sweep_change", args=[object_id])})
+        return back_to(self, object_id)
 
 
 @admin.register(BuildStop)
@@ -358,11 +353,8 @@ class BuildStopAdmin(AdminPages):
         """Offer networks by name."""
         if db_field.name == "network":
             registry = networks.current()
-            enabled = [
-                *(chain.network for chain in registry.enabled),
-                *(one.network for one in registry.enabled_clusters),
-            ]
-            choices = [("", "All"), *((network, registry.name_of(network)) for network in enabled)]
+            named = ((network, registry.name_of(network)) for network in registry.enabled_networks)
+            choices = [("", "All"), *named]
             return forms.TypedChoiceField(
                 choices=choices, required=False, empty_value=None, widget=UnfoldAdminSelectWidget
             )
@@ -411,4 +403,4 @@ class BuildStopAdmin(AdminPages):
             messages.success(request, "Builds go on.")
         else:
             messages.warning(request, "It was lifted before.")
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:sweeps_buildstop_change", args=[object_id])})
+        return back_to(self, object_id)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.urls import reverse_lazy
-
 from config.settings import *  # noqa: F403 the project's settings, of which these replace some
 from config.settings import INSECURE_HTTP, STATIC_URL, env
 
@@ -43,7 +41,8 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = False
-ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # as console.logins.adapters has it
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
+ACCOUNT_FORMS = {"change_password": "console.logins.forms.LimitedChangePasswordForm"}
 ACCOUNT_RATE_LIMITS = False  # console.logins.attempts counts in the database, for all processes together
 MFA_ADAPTER = "console.logins.adapters.FactorAdapter"
 MFA_SUPPORTED_TYPES = ["webauthn", "totp", "recovery_codes"]
@@ -81,11 +80,9 @@ UNFOLD = {
     "SITE_TITLE": "SweepAPI",
     "SITE_HEADER": "SweepAPI",
     "SITE_SYMBOL": "swap_horiz",
-    "SITE_DROPDOWN": [{"icon": "lan", "title": "Providers", "link": reverse_lazy("providers")}],
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"/{STATIC_URL}sweepapi/icon/favicon.svg"}],
     "ENVIRONMENT": "console.stops.label",
     "DASHBOARD_CALLBACK": "console.home.context",
-    "COMMAND": {"search_models": True},
     "SIDEBAR": {"navigation": "console.menu.navigation"},
     "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
 }

@@ -5,6 +5,7 @@ from allauth.account.decorators import secure_admin_login
 from allauth.socialaccount import views as identities
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from console.logins.views import no_signup
 from console.search import search
@@ -20,6 +21,7 @@ urlpatterns = [
     path("signup/identity/", no_signup, name="socialaccount_signup"),
     path("inactive/", accounts.account_inactive, name="account_inactive"),
     path("reauthenticate/", accounts.reauthenticate, name="account_reauthenticate"),
+    path("password_change/", RedirectView.as_view(pattern_name="account_change_password")),  # the look links it
     path("password/", accounts.password_change, name="account_change_password"),
     path("factors/", include("allauth.mfa.urls")),
     path("identity/", include("allauth.socialaccount.providers.openid_connect.urls")),

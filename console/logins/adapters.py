@@ -7,6 +7,7 @@ from threading import Semaphore
 from typing import Any
 
 import structlog
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -20,7 +21,6 @@ from console.logins.attempts import LoginAttempt
 from console.logins.sessions import STARTED
 from partners.client_address import client_address
 
-FRESH_SECONDS = 900
 # A flood from many addresses, of many accounts, takes one core, holds threads no longer than this, and stores few rows.
 HASHING_SECONDS = 0.25
 _hashing = Semaphore(1)
@@ -55,7 +55,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_reauthentication_required(self, *, app: str) -> bool:
         """Ask again before factors and passwords are changed, but not someone who has just logged in."""
         ago = time.time() - context.request.session.get(STARTED, time.time())
-        return ago > FRESH_SECONDS and bool(super().is_reauthentication_required(app=app))
+        return ago > app_settings.REAUTHENTICATION_TIMEOUT and bool(super().is_reauthentication_required(app=app))
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return what the limits go by, for the library's own records."""

@@ -1,6 +1,7 @@
-"""The form of the second factor's code: it is six digits, so its tries are limited as those of a password are."""
+"""The forms beside the login in which something can be guessed: a code, and the password of who is logged in."""
 
 from allauth.account.adapter import get_adapter
+from allauth.account.forms import ChangePasswordForm
 from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 
@@ -28,3 +29,14 @@ class CodeForm(_Limited, AuthenticateForm):
 
 class RepeatedCodeForm(_Limited, ReauthenticateForm):
     """Before something that takes a fresh login."""
+
+
+class LimitedChangePasswordForm(ChangePasswordForm):
+    """Compares the current password as a login does, so that a stolen session guesses no faster."""
+
+    def clean_oldpassword(self) -> str:
+        """Return it; raises ``ValidationError`` for a wrong one, or after too many wrong ones."""
+        password: str = self.cleaned_data["oldpassword"]
+        if not get_adapter().reauthenticate(self.user, password):
+            raise get_adapter().validation_error("enter_current_password")
+        return password

@@ -18,7 +18,7 @@ from ledger.models import Account, Asset, JournalEntry, Payout
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
-from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.objects import back_to, object_or_404
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.admin.reason import ReasonForm
 from sweepapi.token_amounts import token_amount
@@ -145,7 +145,7 @@ class PayoutAdmin(ReadOnly, PayoutActions):
         else:
             self.log_change(request, payout, f"Reversed: {reason}")
             messages.success(request, "The payout was reversed.")
-        return self._back_to(object_id)
+        return back_to(self, object_id)
 
     @action(
         description="Check again",
@@ -171,11 +171,7 @@ class PayoutAdmin(ReadOnly, PayoutActions):
                 messages.warning(request, "Nothing was checked: this network has no provider.")
             else:
                 messages.success(request, f"It was paid in block {payment.block_number}, which is final.")
-        return self._back_to(object_id)
-
-    def _back_to(self, object_id: str) -> HttpResponse:
-        """Have the dialog reload the page it was opened on."""
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:ledger_payout_change", args=[object_id])})
+        return back_to(self, object_id)
 
 
 def _link(entry: JournalEntry) -> SafeString:

@@ -18,7 +18,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from partners.webhooks import endpoints
 from partners.webhooks.endpoints import KEPT, Owner
 from partners.webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.objects import back_to, object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.modes import Mode
@@ -95,7 +95,7 @@ class WebhookEndpointAdmin(ReadOnly, AdminPages):
             endpoints.enable(_owner_of(endpoint), endpoint.id)
             self.log_change(request, endpoint, "Enabled.")
             messages.success(request, "The endpoint is enabled.")
-        return _back_to(object_id)
+        return back_to(self, object_id)
 
     @action(
         description="Replay",
@@ -114,7 +114,7 @@ class WebhookEndpointAdmin(ReadOnly, AdminPages):
         endpoint, hours = object_or_404(self, request, object_id), form.cleaned_data["hours"]
         if endpoint.deleted_at is not None:
             messages.error(request, "The partner deleted this endpoint.")
-            return _back_to(object_id)
+            return back_to(self, object_id)
         since = timezone.now() - timedelta(hours=hours)
         replayed = endpoints.replay(_owner_of(endpoint), endpoint.id, since=since)
         self.log_change(request, endpoint, f"Replayed {replayed.scheduled} messages of the last {hours} hours.")
@@ -122,7 +122,7 @@ class WebhookEndpointAdmin(ReadOnly, AdminPages):
             messages.success(request, f"{replayed.scheduled} messages will be sent.")
         else:
             messages.warning(request, f"The oldest {replayed.scheduled} messages will be sent; there are more.")
-        return _back_to(object_id)
+        return back_to(self, object_id)
 
 
 class AttemptInline(ReadOnly, TabularInline):
@@ -165,8 +165,3 @@ class WebhookDeliveryAdmin(ReadOnly, AdminPages):
 
 def _owner_of(endpoint: WebhookEndpoint) -> Owner:
     return Owner(endpoint.partner_id, Mode(endpoint.mode))
-
-
-def _back_to(object_id: str) -> HttpResponse:
-    """Have the dialog reload the page it was opened on."""
-    return HttpResponse(headers={"HX-Redirect": reverse("admin:partners_webhookendpoint_change", args=[object_id])})

@@ -22,12 +22,11 @@ from sweepapi.solana.cluster.clusters import Cluster
 
 HEADERS = ["Provider", "State", "Newest block", "Behind", "Answers in", "Error rate", "Answered", "Failed", "Outvoted"]
 UNKNOWN = "-"
+BAD = frozenset((ProviderStatus.QUARANTINED, ProviderStatus.DISTRUSTED, ProviderStatus.FAILING))
 LABELS: Mapping[ProviderStatus, str] = {
     ProviderStatus.HEALTHY: "success",
     ProviderStatus.UNPROVEN: "info",
-    ProviderStatus.QUARANTINED: "danger",
-    ProviderStatus.DISTRUSTED: "danger",
-    ProviderStatus.FAILING: "danger",
+    **dict.fromkeys(BAD, "danger"),
 }  # all others are warnings
 
 

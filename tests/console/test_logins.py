@@ -191,3 +191,21 @@ def test_factors_that_are_forgotten_are_enrolled_again_and_sessions_end(ops: Con
             call_command("forget_factors", "nobody")
     assert not Authenticator.objects.exists()
     assert ops.get(reverse("admin:index")).headers["Location"].startswith(reverse("account_login"))
+
+
+@pytest.mark.parametrize("page", ["account_change_password", "account_reauthenticate"])
+def test_a_stolen_session_guesses_the_password_no_faster(person: User, page: str) -> None:
+    browser, now = ConsoleClient(), timezone.now().replace(second=0, microsecond=0)
+    browser.force_login(person)
+    new = dict.fromkeys(("password1", "password2"), "another long password")
+    fields = {"password": "wrong", "oldpassword": "wrong", **new}  # each page reads its own
+    FailedLogins.objects.create(account="ada", address=None, minute=now, count=attempts.OF_AN_ACCOUNT - 1)
+    assert "Too many" not in browser.post(reverse(page), fields).content.decode()
+    with hashes() as hashed:
+        assert "Too many" in browser.post(reverse(page), fields).content.decode()
+    assert hashed == []
+
+
+def test_the_looks_own_page_of_passwords_leads_to_the_limited_one(ops: ConsoleClient) -> None:
+    assert ops.get(reverse("admin:password_change")).headers["Location"] == reverse("account_change_password")
+    assert ops.post(reverse("admin:password_change")).headers["Location"] == reverse("account_change_password")

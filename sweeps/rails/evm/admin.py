@@ -11,7 +11,7 @@ from unfold.forms import BaseDialogForm
 from sweepapi import networks
 from sweepapi.admin.explorer import shortened, transaction_link
 from sweepapi.admin.network_filter import NetworkFilter
-from sweepapi.admin.objects import object_or_404
+from sweepapi.admin.objects import back_to, object_or_404
 from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.admin.reason import ReasonForm
@@ -93,4 +93,4 @@ class UnmatchedEventAdmin(ReadOnly, AdminPages):
             messages.success(request, "The event is explained.")
         else:
             messages.warning(request, "This event was explained before.")
-        return HttpResponse(headers={"HX-Redirect": reverse("admin:evm_unmatchedevent_change", args=[object_id])})
+        return back_to(self, object_id)
