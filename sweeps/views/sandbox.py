@@ -93,7 +93,7 @@ class SandboxViewSet(ViewSet):
         responses={200: FundedSerializer, **failures("fundSandboxWallet")},
     )
     def fund(self, request: Request) -> Response:
-        """Fill the wallet up to one native coin, and mint a thousand of each documented token to it, in one block."""
+        """Fill the wallet up to one native coin, and give it a thousand of each documented token, in one block."""
         requester = tester_of(request)
         body = FundRequestSerializer(data=request.data, context={"mode": requester.mode})
         body.is_valid(raise_exception=True)
