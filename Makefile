@@ -55,7 +55,7 @@ MISSING = $(shell command -v git >/dev/null || { echo "git is missing"; exit; };
 
 .DEFAULT_GOAL := help
 .PHONY: always help demo rehearse-restore dev test test-pythons bare-root check $(SUITE) pytest-fast slither mutants concurrency-mutants forge \
-	invariants coverage openapi clients web docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-hostile lab-matrix lab-solana lab-web abi vectors token-list lock audit clean
+	invariants coverage openapi clients web docs fuzz-api random-stories chaos lab-outages lab-faults lab-bench lab-alerts lab-hostile lab-matrix lab-solana lab-web abi vectors token-list lock audit clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -132,6 +132,14 @@ lab-hostile: $(CONTRACTS_READY) ## attack the service; measure what others have 
 
 lab-matrix: $(CONTRACTS_READY) ## let providers lie about mined transactions in 80 ways; see what web and loop make of it
 	@$(PY) -m dev exec -- $(PY) -m lab.matrix
+
+# Prometheus and Alertmanager as the machine has them, or as Debian packages them.
+var/packages/usr/bin/promtool:
+	command -v prometheus && { command -v alertmanager || command -v prometheus-alertmanager; } || { mkdir -p var/packages && cd var/packages && \
+		apt-get download prometheus prometheus-alertmanager && for package in *.deb; do dpkg -x $$package . || exit 1; done; }
+
+lab-alerts: $(CONTRACTS_READY) $(SURFPOOL_READY) var/packages/usr/bin/promtool ## break each engine and process, and make each trouble; exactly one alert comes of each (an hour)
+	@$(PY) -m lab.alerts
 
 forge: $(FORGE_PASSED) ## run the contracts' tests; check that ABIs and bytecode match the build
 

@@ -37,6 +37,7 @@ EVM_BUILD_MODES = {  # of single chains, by their names
     for name in env.ENVIRON
     if name.startswith("SERVICE_EVM_BUILD_MODE_")
 }
+CHANGES_FILE = Path(env.str("CHANGES_FILE", default=str(BASE_DIR / "config" / "changes.json")))
 CHAINS_FILE = Path(env.str("CHAINS_FILE", default=str(BASE_DIR / "config" / "chains.toml")))
 RPC_URLS = {
     name.removeprefix("RPC_URLS_").lower(): env.list(name) for name in env.ENVIRON if name.startswith("RPC_URLS_")

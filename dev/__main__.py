@@ -9,7 +9,7 @@ from itertools import count
 from signal import SIGINT
 
 from dev import service, world
-from dev.engines import solana
+from dev.engines import prometheus, solana
 from dev.keys import load_or_create
 from dev.one_time_code import code
 from dev.ports import free_port
@@ -61,6 +61,9 @@ def up() -> int:
         local = world.start(supervisor)
         cluster = solana.start(supervisor, local.keys)
         running = service.start(supervisor, local, cluster)
+        if prometheus.found("prometheus"):
+            url = prometheus.start(supervisor, running.health, console_url=running.console_url)
+            say(f"Prometheus has the alerts at {url}/alerts")
         wallet_port, page_port = free_port(), free_port()
         wallet_url = f"http://127.0.0.1:{wallet_port}"
         local.write_description({**running.describe(), "solana": cluster.describe(), "walletUrl": wallet_url})

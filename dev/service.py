@@ -28,6 +28,7 @@ from sweepapi.startup.needs import KEYS
 WORKER_PROCESSES = 2
 START_SECONDS = 300  # only a process that hangs takes this long: one that fails to start exits, which ends the wait
 ADMIN = "admin"
+ALL_JOBS = {"work": ""}
 _BIN = Path(sys.executable).parent
 
 
@@ -41,16 +42,23 @@ class Service:
     console_url: str
     admin_password: str
     admin_totp_secret: str
+    health: Mapping[str, str]  # the URL under which each process serves /healthz, /readyz and /metrics
 
     def describe(self) -> dict[str, Any]:
         """Return the service's fields of world.json."""
         factors = {"username": ADMIN, "password": self.admin_password, "totpSecret": self.admin_totp_secret}
         urls = {"baseUrl": self.base_url, "fallbackBaseUrl": self.fallback_url}
-        return {**urls, "apiKeys": self.api_keys, "console": {"url": self.console_url, **factors}}
+        console = {"url": self.console_url, **factors}
+        return {**urls, "apiKeys": self.api_keys, "console": console, "health": dict(self.health)}
 
 
-def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Service:
-    """Migrate, seed and start the processes; returns when both APIs answer and the loop is ready."""
+def start(
+    supervisor: Supervisor, world: World, cluster: LocalCluster, *, loops: Mapping[str, str] = ALL_JOBS
+) -> Service:
+    """Migrate, seed and start the processes; returns when both APIs answer and the loops are ready.
+
+    ``loops`` are the jobs of each process of the loop, by its name.
+    """
     api_keys = seed_database(world, cluster)
     # Someone is watching: check far more often than in production.
     pace = {"DUE_SWEEP_SECONDS": "1", "MAX_CHECK_DELAY_SECONDS": "10"}
@@ -60,27 +68,37 @@ def start(supervisor: Supervisor, world: World, cluster: LocalCluster) -> Servic
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]  # as in compose.yaml
     worker = [*celery, "worker", "--concurrency", str(WORKER_PROCESSES), "--loglevel", "INFO", *quiet]
     beat = [*celery, "beat", "--schedule", str(log / "beat-schedule"), "--pidfile", ""]
-    base_url = _launch_web(supervisor, "web", environment)
+    health = {name: f"127.0.0.1:{free_port()}" for name in ("web", "console", "web-fallback", "celery", "beat", *loops)}
+
+    def watched(name: str, variables: dict[str, str]) -> dict[str, str]:
+        return variables | {"HEALTH_BIND": health[name]}
+
+    base_url = _launch_web(supervisor, "web", watched("web", environment))
     without_keys = environment | dict.fromkeys(KEYS, "")
-    console_url = _launch_web(supervisor, "console", without_keys | _of_console(world), "config.console.wsgi")
-    fallback = environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"}
+    of_console = watched("console", without_keys | _of_console(world))
+    console_url = _launch_web(supervisor, "console", of_console, "config.console.wsgi")
+    fallback = watched("web-fallback", environment | {"SERVICE_EVM_BUILD_MODE": "v4_fallback"})
     fallback_url = _launch_web(supervisor, "web-fallback", fallback)
-    supervisor.launch(
-        Program(name="celery", argv=worker, env=without_keys, log=_fresh(log / "celery.log"), restarts=True)
-    )
-    supervisor.launch(Program(name="beat", argv=beat, env=without_keys, log=_fresh(log / "beat.log"), restarts=True))
-    work = [sys.executable, "manage.py", "work"]
-    supervisor.launch(Program(name="work", argv=work, env=environment, log=_fresh(log / "work.log"), restarts=True))
+    works = {name: [sys.executable, "manage.py", "work", "--jobs", jobs] for name, jobs in loops.items()}
+    for name, argv in {"celery": worker, "beat": beat, **works}.items():
+        env = watched(name, environment if name in works else without_keys)
+        supervisor.launch(Program(name=name, argv=argv, env=env, log=_fresh(log / f"{name}.log"), restarts=True))
     supervisor.wait(
         partial(answers, f"{console_url}/login/"), within_seconds=START_SECONDS, what="first response of the console"
     )
     for url in (base_url, fallback_url):
         supervisor.wait(partial(api_answers, url), within_seconds=START_SECONDS, what=f"first response of {url}")
-    supervisor.wait(
-        lambda: "work_ready" in (log / "work.log").read_text(), within_seconds=START_SECONDS, what="start of the loop"
-    )
-    keys = world.keys
-    return Service(base_url, fallback_url, api_keys, console_url, keys.admin_password, keys.admin_totp_secret)
+    for name in loops:
+        supervisor.wait(
+            partial(_is_ready, log / f"{name}.log"), within_seconds=START_SECONDS, what=f"start of the loop {name}"
+        )
+    factors = world.keys.admin_password, world.keys.admin_totp_secret
+    urls = {name: f"http://{place}" for name, place in health.items()}
+    return Service(base_url, fallback_url, api_keys, console_url, *factors, urls)
+
+
+def _is_ready(log: Path) -> bool:
+    return "work_ready" in log.read_text()
 
 
 def start_wallet(supervisor: Supervisor, world: World, port: int) -> None:

@@ -26,7 +26,9 @@ from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.repeating import Repeating
-from sweeps.models import Comparison, Flag, Sweep, SweepTransaction
+from sweeps.models import Comparison, Sweep, SweepTransaction
+from sweeps.models.sweep import FLAGS_TO_REVIEW
+from sweeps.queues import QUEUE_OF_FLAGGED, QUEUES
 from sweeps.rails.registry import EVM_AUDITOR
 
 PAUSE_SECONDS = 5.0
@@ -74,7 +76,6 @@ class Figures:
     """All figures, with what they remember from one measurement to the next."""
 
     _walk: LedgerWalk = field(default_factory=LedgerWalk)
-    _flags: set[str] = field(default_factory=lambda: set(Flag.values))
     _broker: BrokerState = field(default_factory=BrokerState)
 
     def measure(self) -> None:
@@ -82,7 +83,8 @@ class Figures:
         figures = {
             "due": _due,
             "contradicted": _contradicted,
-            "flags": self._flagged,
+            "waiting": _waiting,
+            "flags": _flagged,
             "ledger": self._walk.step,
             "numbers": _numbers,
             "statements": _statements,
@@ -98,23 +100,24 @@ class Figures:
             else:
                 metrics.FIGURES.labels(name).set(time.time())
 
-    def _flagged(self) -> None:
-        with _bounded():
-            counts = Counter[str]()
-            for flags, count in flagged_sweeps():
-                counts.update(dict.fromkeys(flags, count))
-        self._flags |= counts.keys()  # those of a rail, which are no longer counted once they are cleared
-        for flag in self._flags:
-            metrics.FLAGGED.labels(flag).set(counts[flag])
-
     def _queue(self) -> None:
         for state, count in self._broker.messages().items():
             metrics.QUEUE.labels(state).set(count)
 
 
 def flagged_sweeps() -> QuerySet[Sweep, tuple[list[str], int]]:
-    """Return each combination of flags with the number of sweeps that have it."""
-    return Sweep.objects.exclude(flags=[]).order_by().values_list("flags").annotate(sweeps=Count("*"))
+    """Return each combination of flags with the number of sweeps that have it and wait for someone to look at them."""
+    waiting = Sweep.objects.filter(QUEUE_OF_FLAGGED.condition())
+    return waiting.order_by().values_list("flags").annotate(sweeps=Count("*"))
+
+
+def _flagged() -> None:
+    counts = Counter[str]()
+    with _bounded():
+        for flags, count in flagged_sweeps():
+            counts.update(dict.fromkeys(flags, count))
+    for flag in FLAGS_TO_REVIEW:
+        metrics.FLAGGED.labels(flag).set(counts[flag])
 
 
 def _due() -> None:
@@ -128,6 +131,12 @@ def _contradicted() -> None:
     with _bounded():
         since = Now() - CONTRADICTED_FOR
         metrics.CONTRADICTED.set(SweepTransaction.objects.filter(contradicted_since__lt=since).count())
+
+
+def _waiting() -> None:
+    with _bounded():
+        for queue in QUEUES:
+            metrics.WAITING.labels(queue.name).set(Sweep.objects.filter(queue.condition()).count())
 
 
 def _numbers() -> None:

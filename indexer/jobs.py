@@ -7,6 +7,7 @@ from django.conf import settings
 
 from indexer import blocks, books, checks, following, reconciliation, signer_balance
 from indexer.runner import Job, Runner
+from indexer.scheduled import ScheduleWatches
 from ledger.entries import numbering
 from ledger.proofs import signing
 from partners import idempotency
@@ -47,6 +48,7 @@ def all_jobs() -> list[Job]:
         Job("cancellations", due, send_cancellations, secrets=[FEE_SIGNER]),
         Job("reconciliation", 60.0, reconciliation.reconcile),  # final blocks are minutes old
         Job("signing", 60.0, signing.sign_months, secrets=["PROOF_KEY"]),  # little is left to do when a month ends
+        Job("schedules", 15.0, ScheduleWatches().round),
         Job("balances", 60.0, signer_balance.measure, secrets=[FEE_SIGNER]),
         Job("books", 600.0, books.compare_last_day),  # rows say when each network is due, once a day
         Job("purges", 3600.0, purge),

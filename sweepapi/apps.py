@@ -12,6 +12,7 @@ class SweepApiConfig(AppConfig):
     verbose_name = "Shared"
 
     def ready(self) -> None:
-        """Register the system check, and what counts the calls to providers; importing them does it."""
+        """Register the system check, and what counts calls to providers and lines; importing them does it."""
         import_module("sweepapi.checks")
+        import_module("sweepapi.monitoring.lines")
         import_module("sweepapi.monitoring.providers")

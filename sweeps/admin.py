@@ -1,9 +1,10 @@
 """A sweep on one page for operations: what may happen, what was signed, what happened, and the books.
 
-Nothing is edited here. Four actions exist: void, and three that only ask the worker: check the chain now, check once
-more at a block that was final, and cancel on chain.
+Nothing is edited here. Its actions void a sweep, ask the worker to check the chain now, to check once more at a block
+that was final, or to cancel on chain, and note which operator looks after it and has seen its flags.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -13,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
+from unfold.dataclasses import UnfoldAction
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
@@ -34,18 +36,33 @@ from sweeps.admin_parts import (
     emphasised,
     events_table,
     facts_table,
+    handlings_table,
     output_amount,
     postings_table,
+    story_to_copy,
 )
-from sweeps.models import BuildStop, Sweep
+from sweeps.models import BuildStop, Sweep, SweepStatus
 from sweeps.queues import QUEUES
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
+from sweeps.shown.plain_story import plain_story
+from sweeps.story.handling import acknowledge, take
 from sweeps.story.reopening import reopen
 from sweeps.story.withdrawal import cancel_on_chain, void
 from sweeps.wake import check_now
 
 STATUS_LABELS = {"completed": "success", "pending": "info", "expired": "warning", "failed": "danger", "void": "warning"}
+
+
+# To which sweeps each action may apply.
+APPLIES: Mapping[str, Callable[[Sweep], bool]] = {
+    "take": lambda sweep: sweep.is_open or bool(sweep.flags),
+    "acknowledge": lambda sweep: bool(sweep.flags),
+    "check_now": lambda sweep: sweep.is_open,
+    "check_again": lambda sweep: not sweep.is_open and sweep.status == SweepStatus.COMPLETED,
+    "void": lambda sweep: sweep.is_open and sweep.status == SweepStatus.PENDING,
+    "cancel_on_chain": lambda sweep: sweep.is_open and sweep.status != SweepStatus.COMPLETED,
+}
 
 
 class QueueFilter(admin.SimpleListFilter):
@@ -73,6 +90,7 @@ class SweepAdmin(ReadOnly, AdminPages):
         "show_amount",
         "show_hash",
         "show_flags",
+        "show_operator",
         "partner",
         "show_network",
         "show_wallet",
@@ -82,7 +100,7 @@ class SweepAdmin(ReadOnly, AdminPages):
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "client_reference", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]
-    actions_detail = ["check_now", "check_again", "void", "cancel_on_chain"]
+    actions_detail = ["take", "acknowledge", "check_now", "check_again", "void", "cancel_on_chain"]
     fieldsets = [
         (
             None,
@@ -91,13 +109,14 @@ class SweepAdmin(ReadOnly, AdminPages):
                     "show_status",
                     "show_waiting",
                     ("show_flags", "show_network"),
+                    "show_handling",
                     ("last_checked_at", "show_planned_check"),
                     ("partner", "client_reference"),
                     "wallet",
                 ]
             },
         ),
-        ("Timeline", {"fields": ["show_events"]}),
+        ("Timeline", {"fields": ["show_events", "show_story"]}),
         (
             "Terms",
             {
@@ -134,12 +153,14 @@ class SweepAdmin(ReadOnly, AdminPages):
         "show_status",
         "show_flags",
         "show_waiting",
+        "show_handling",
         "show_planned_check",
         "show_network",
         "show_min_gross",
         "show_approvals",
         "show_gas",
         "show_events",
+        "show_story",
         "show_facts",
         "show_postings",
     ]
@@ -203,6 +224,16 @@ class SweepAdmin(ReadOnly, AdminPages):
             return "Nothing; it is closed."
         return emphasised(timeline.why_it_waits(sweep), *RAILS[sweep.rail].present.obstacles(sweep))
 
+    @display(description="Operator")
+    def show_operator(self, sweep: Sweep) -> str:
+        """Show who took it last."""
+        return next((one.operator for one in sweep.handlings.all() if one.is_taken), "")
+
+    @display(description="Handled")
+    def show_handling(self, sweep: Sweep) -> SafeString | str:
+        """Show what operators did about it, newest first."""
+        return handlings_table(sweep.handlings.all())
+
     @display(description="Network", ordering="network")
     def show_network(self, sweep: Sweep) -> str:
         return networks.current().name_of(sweep.network)
@@ -210,6 +241,10 @@ class SweepAdmin(ReadOnly, AdminPages):
     @display(description="Events")
     def show_events(self, sweep: Sweep) -> SafeString:
         return events_table(sweep.events.all(), sweep.network)
+
+    @display(description="For the partner")
+    def show_story(self, sweep: Sweep) -> SafeString:
+        return story_to_copy(plain_story(sweep))
 
     @display(description="Facts")
     def show_facts(self, sweep: Sweep) -> SafeString:
@@ -222,11 +257,61 @@ class SweepAdmin(ReadOnly, AdminPages):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Sweep]:
         """Read what the list shows with few queries."""
         sweeps: QuerySet[Sweep] = super().get_queryset(request)
-        return sweeps.select_related("partner").prefetch_related("transactions", "executions")
+        return sweeps.select_related("partner").prefetch_related("transactions", "executions", "handlings")
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> list[UnfoldAction]:
+        """Offer what may apply to the sweep as it is; whether it does is decided when it is done."""
+        sweep = self.get_object(request, object_id)
+        actions: list[UnfoldAction] = super().get_actions_detail(request, object_id)
+        return [one for one in actions if sweep is None or APPLIES[one.action_name.rpartition("_sweep_")[2]](sweep)]
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """Show what waits the longest first, and otherwise the newest."""
+        return ["created_at"] if request.GET.get(QueueFilter.parameter_name) else ["-id"]
 
     def has_operate_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Require the permission to change sweeps, which nothing else uses."""
         return request.user.has_perm("sweeps.change_sweep")
+
+    @action(
+        description="Take",
+        url_path="take",
+        permissions=["operate"],
+        icon="back_hand",
+        dialog={
+            "title": "Take this sweep",
+            "description": "The lists show that you look after it.",
+            "form_class": None,
+            "form_submit_text": "Take",
+        },
+    )
+    def take(self, request: HttpRequest, _form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Note that the operator looks after the sweep."""
+        sweep = object_or_404(self, request, object_id)
+        take(sweep.id, operator=request.user.get_username())
+        self.log_change(request, sweep, "Taken.")
+        messages.success(request, "You look after this sweep now.")
+        return back_to(self, object_id)
+
+    @action(
+        description="Acknowledge",
+        url_path="acknowledge",
+        permissions=["operate"],
+        icon="done_all",
+        dialog={
+            "title": "Acknowledge the flags of this sweep",
+            "description": "It leaves the queue, and its alert ends. A flag that is raised later starts both again.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Acknowledge",
+        },
+    )
+    def acknowledge(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Note that the operator has seen the flags, and what was found."""
+        sweep, note = object_or_404(self, request, object_id), form.cleaned_data["reason"]
+        acknowledge(sweep.id, operator=request.user.get_username(), note=note)
+        self.log_change(request, sweep, f"Acknowledged {', '.join(sweep.flags) or 'nothing'}: {note}")
+        messages.success(request, "The flags are acknowledged.")
+        return back_to(self, object_id)
 
     @action(
         description="Check now",

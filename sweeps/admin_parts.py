@@ -17,7 +17,7 @@ from sweepapi.admin.explorer import transaction_link
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.admin.reason import ReasonForm
 from sweepapi.token_amounts import token_amount
-from sweeps.models import Execution, Sweep, SweepEvent, SweepToken, SweepTransaction
+from sweeps.models import Execution, Handling, Sweep, SweepEvent, SweepToken, SweepTransaction
 from sweeps.shown import parts, timeline
 
 
@@ -168,6 +168,33 @@ def _details(event: SweepEvent, network: str) -> Iterator[tuple[str]]:
         yield (format_html("{}: {}", name.replace("_", " ").capitalize(), shown),)
     if event.tx_hash:
         yield (transaction_link(network, event.tx_hash),)
+
+
+def handlings_table(handlings: Iterable[Handling]) -> SafeString | str:
+    """Show what operators did about a sweep, newest first."""
+    rows = format_html_join(
+        "",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+        (
+            (
+                f"{one.at:%Y-%m-%d %H:%M:%S}",
+                one.operator,
+                "took it" if one.is_taken else f"acknowledged {', '.join(one.flags) or 'nothing'}",
+                one.note,
+            )
+            for one in handlings
+        ),
+    )
+    return _with_heads("handlings", ["Time (UTC)", "Operator", "Did", "Note"], rows) if rows else "By nobody yet."
+
+
+def story_to_copy(text: str) -> SafeString:
+    """Show a text that a button copies."""
+    return format_html(
+        '<details class="story"><summary>The story as text</summary><pre id="story">{}</pre></details>'
+        '<button type="button" class="copies" data-copies="story">Copy for the partner</button>',
+        text,
+    )
 
 
 def postings_table(postings: Iterable[Posting], sweep: Sweep) -> SafeString:

@@ -7,7 +7,8 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
-from sweeps.models import SweepStatus, SweepTransaction
+from sweeps.models import Handling, SweepStatus, SweepTransaction
+from sweeps.models.sweep import FLAGS_TO_REVIEW
 
 STUCK_AFTER = timedelta(minutes=10)
 
@@ -39,16 +40,19 @@ def _pending() -> Q:
 
 
 def _flagged() -> Q:
-    return Q(is_open=True) & ~Q(flags=[])
+    """Return the sweeps with a flag that nobody has acknowledged; the first part is the condition of their index."""
+    seen = Handling.objects.filter(sweep=OuterRef("pk"), flags__contains=OuterRef("flags"))
+    return ~Q(flags=[]) & Q(flags__overlap=list(FLAGS_TO_REVIEW)) & ~Q(Exists(seen))
 
 
 def _failing() -> Q:
     return Q(is_open=True) & ~Q(last_error="")
 
 
+QUEUE_OF_FLAGGED = Queue("flagged", "Flagged, and not acknowledged", _flagged, is_bad=True)
 QUEUES = (
     Queue("stuck", "Sent over ten minutes ago, and not decided", _stuck, is_bad=True),
-    Queue("flagged", "Open and flagged", _flagged, is_bad=True),
+    QUEUE_OF_FLAGGED,
     Queue("failing", "Open, and the last check failed", _failing, is_bad=True),
     Queue("unsent", "Offered, and nothing was sent yet", _never_sent, is_bad=False),
 )

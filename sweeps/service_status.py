@@ -9,6 +9,7 @@ from django.conf import settings
 from sweepapi import networks
 from sweepapi.fees import BPS_DENOMINATOR
 from sweepapi.modes import Mode, mode_of
+from sweepapi.monitoring import metrics
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import Cluster, OutputToken
 from sweepapi.solana.encoding.addresses import WRAPPED_SOL
@@ -58,6 +59,8 @@ class ServiceStatus:
         """Return the status of these networks, each with the rail of its mode."""
         rails = {network: BY_MODE[registry.build_mode(network)] for network in enabled}
         chains = presentation.networks(registry, rails)
+        for network, chain in zip(rails, chains, strict=True):
+            metrics.NETWORK_AVAILABLE.labels(network).set(chain.is_available)
         return cls(version, presentation.hard_cap_bps, chains, registry.default_build_mode)
 
     @property

@@ -85,4 +85,5 @@ UNFOLD = {
     "DASHBOARD_CALLBACK": "console.home.context",
     "SIDEBAR": {"navigation": "console.menu.navigation"},
     "STYLES": [f"/{STATIC_URL}sweepapi/admin.css"],
+    "SCRIPTS": [f"/{STATIC_URL}console/copy.js"],
 }

@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from console.logins.attempts import LoginAttempt
 from console.logins.sessions import STARTED
 from partners.client_address import client_address
+from sweepapi.monitoring import metrics
 
 # A flood from many addresses, of many accounts, takes one core, holds threads no longer than this, and stores few rows.
 HASHING_SECONDS = 0.25
@@ -38,14 +39,17 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
         try:
             if not attempt.admitted():
+                metrics.LOGINS.labels("refused").inc()
                 log.warning("login_refused", account=attempt.account, address=str(attempt.address))
                 raise self.validation_error("too_many_login_attempts")
             user: User | None = super().authenticate(request, **credentials)
         finally:
             _hashing.release()
         if user is None:
+            metrics.LOGINS.labels("failed").inc()
             log.warning("login_failed", account=attempt.account, address=str(attempt.address))
         else:
+            metrics.LOGINS.labels("succeeded").inc()
             attempt.uncount()
         return user
 

@@ -49,6 +49,7 @@ CHAIN = Chain(
     v4_fee_bps=None,
     payout_senders=(),
     role_holders={},
+    change_signers=(),
     v5_contract=CONTRACT,
     v4_contract=None,
     access_manager=None,

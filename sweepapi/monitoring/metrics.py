@@ -30,6 +30,26 @@ WRONG_SECRETS = Counter(
     ["key_id"],
 )
 
+# --- The console ------------------------------------------------------------------------------------------------------
+LOGINS = Counter("sweepapi_logins", "Logins by password: succeeded, failed, or refused after too many.", ["outcome"])
+for _outcome in ("succeeded", "failed", "refused"):
+    LOGINS.labels(_outcome)  # so that the first one is an increase
+
+# --- Sweeps -----------------------------------------------------------------------------------------------------------
+STATUS_CHANGES = Counter(
+    "sweepapi_status_changes", "Sweeps that got a status after they were built.", ["network", "status"]
+)
+VOLUME = Counter(
+    "sweepapi_volume_dollars", "What sweeps brought before the fee, at the prices of their offers.", ["network"]
+)
+FEES = Counter("sweepapi_fees_dollars", "The fees of it, of partner and protocol together.", ["network"])
+WAITING = Gauge(
+    "sweepapi_waiting_sweeps",
+    "Sweeps that wait for an operator, by the queue of the console's home.",
+    ["queue"],
+    multiprocess_mode="mostrecent",
+)
+
 # --- The loop, Celery -------------------------------------------------------------------------------------------------
 TASKS = Counter("sweepapi_tasks", "Runs of tasks by outcome.", ["name", "outcome"])
 TASK_SECONDS = Histogram("sweepapi_task_seconds", "How long the runs took.", ["name"])
@@ -66,7 +86,27 @@ RPC_SECONDS = Histogram("sweepapi_rpc_request_seconds", "How long batches of cal
 PROVIDER_ANSWER = Gauge(readiness.ANSWERED, "When a provider last answered.", _PROVIDER, multiprocess_mode="max")
 PROVIDER_FAILURE = Gauge(readiness.FAILED, "When a provider last failed.", _PROVIDER, multiprocess_mode="max")
 
+NETWORK_AVAILABLE = Gauge(
+    "sweepapi_network_available",
+    "1 if sweeps can be built on the network, as /v2/status and /v1/status say it; otherwise 0.",
+    ["network"],
+    multiprocess_mode="mostrecent",
+)
+SCHEDULED = Gauge(
+    "sweepapi_scheduled_operations",
+    "Operations that wait for their delay on the contracts' manager; announced are those of the signed change file.",
+    ["network", "announced"],
+    multiprocess_mode="mostrecent",
+)
+SCHEDULED_READ = Gauge(
+    "sweepapi_scheduled_operations_timestamp_seconds",
+    "When they were last read.",
+    ["network"],
+    multiprocess_mode="max",
+)
+
 # --- State ------------------------------------------------------------------------------------------------------------
+LINES = Counter("sweepapi_log_lines", "Lines of the log by what they say; ``lines`` lists which.", ["event"])
 CHECKS = Gauge(
     readiness.CHECK,
     "When a check of /readyz last passed; 0 if it has failed since.",
@@ -90,7 +130,12 @@ OLDEST_DUE = Gauge(
 )
 DUE = Gauge("sweepapi_due_sweeps", "Sweeps that are due, counted up to 10,000.", multiprocess_mode="mostrecent")
 QUEUE = Gauge("sweepapi_queue_messages", "Messages in the broker.", ["state"], multiprocess_mode="mostrecent")
-FLAGGED = Gauge("sweepapi_flagged_sweeps", "Sweeps by flag.", ["flag"], multiprocess_mode="mostrecent")
+FLAGGED = Gauge(
+    "sweepapi_flagged_sweeps",
+    "Sweeps with a flag to review that nobody has acknowledged.",
+    ["flag"],
+    multiprocess_mode="mostrecent",
+)
 CONTRADICTED = Gauge(
     "sweepapi_contradicted_transactions",
     "Transactions that one provider shows and another one has contradicted for over a minute.",

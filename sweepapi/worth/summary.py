@@ -11,6 +11,10 @@ class Reference:
     symbol: str
     decimals: int
 
+    def micros(self, value: int) -> int:
+        """Return a value in millionths of the stablecoin, rounded down."""
+        return int(value * 10**6 // 10**self.decimals)
+
     def dollars(self, value: int) -> str:
         """Return a value as people write it."""
         cents = value * 100 // 10**self.decimals

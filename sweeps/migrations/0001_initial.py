@@ -576,6 +576,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("sequence", models.PositiveSmallIntegerField(default=1)),
                 ("expected_gross", sweepapi.fields.Uint256Field()),
+                ("expected_micros", sweepapi.fields.Uint256Field(null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "sweep",
@@ -1106,6 +1107,59 @@ class Migration(migrations.Migration):
                     operation='UPDATE OF "id", "partner_id", "rail", "network", "wallet", "client_reference", "output_asset", "output_symbol", "output_decimals", "slippage_bps", "accepted_impact_bps", "unlimited_approvals", "wallet_atomic", "wallet_takes_gas_limits", "gas_is_sponsored", "accepts_uneconomic", "leaves_out", "closes_accounts", "unwraps_coin", "price_percentile", "total_fee_bps", "partner_share_bps", "partner_recipient", "protocol_recipient", "settlement", "min_gross", "deadline", "created_at", "status", "is_open", "flags", "last_event", "last_message", "completed_at", "closed_at", "voided_at", "void_reason", "cancellation_requested_at", "version", "next_check_at", "watched_block_id", "check_attempts", "last_checked_at", "last_error"',
                     pgid="pgtrigger_version_rises_1dccb",
                     table="sweeps_sweep",
+                    when="BEFORE",
+                ),
+            ),
+        ),
+        migrations.CreateModel(
+            name="Handling",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("operator", models.CharField(max_length=150)),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ("is_taken", models.BooleanField(default=False)),
+                (
+                    "flags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=32), blank=True, default=list, size=None
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="handlings", to="sweeps.sweep"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="handling",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="16bf7d8d943ce04149df6f07718e9bb409739729",
+                    operation="UPDATE",
+                    pgid="pgtrigger_no_update_48f9e",
+                    table="sweeps_handling",
+                    when="BEFORE",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="handling",
+            trigger=pgtrigger.compiler.Trigger(
+                name="no_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION '% is append-only: no %', TG_TABLE_NAME, lower(TG_OP) USING ERRCODE = 'integrity_constraint_violation';",
+                    hash="a4161cef769d7ae9769cef3499a9f68059a517b0",
+                    operation="DELETE",
+                    pgid="pgtrigger_no_delete_01a02",
+                    table="sweeps_handling",
                     when="BEFORE",
                 ),
             ),

@@ -11,6 +11,7 @@ from sweeps.models.chain_head import ChainHead
 from sweeps.models.comparison import Comparison
 from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
+from sweeps.models.handling import Handling
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer
 from sweeps.models.sandbox import MovedClock, SandboxChain, ScriptedTransaction
@@ -26,6 +27,7 @@ __all__ = [
     "EventKind",
     "Execution",
     "Flag",
+    "Handling",
     "Heartbeat",
     "MovedClock",
     "Offer",

@@ -19,6 +19,8 @@ class Offer(models.Model):
     sweep = models.ForeignKey(Sweep, on_delete=models.PROTECT, related_name="offers", db_index=False)
     sequence = models.PositiveSmallIntegerField(default=1)
     expected_gross = Uint256Field()
+    # The same at the prices of the build, in millionths of the network's reference stablecoin; null if it had no price.
+    expected_micros = Uint256Field(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

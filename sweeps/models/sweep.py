@@ -55,6 +55,16 @@ class Flag(models.TextChoices):
     ADOPTED = "adopted"  # its build was lost, and it was stored from its event; it has no offer and no tokens
 
 
+# Those after which someone has to look at the sweep; the others say what happened.
+FLAGS_TO_REVIEW = (
+    Flag.BELOW_MINIMUM,
+    Flag.EXECUTED_AFTER_VOID,
+    Flag.EXECUTED_AFTER_CLOSE,
+    Flag.INCONSISTENT_AMOUNTS,
+    Flag.PARTNER_IN_DEBT,
+)
+
+
 class Sweep(models.Model):
     """One build and its state.
 

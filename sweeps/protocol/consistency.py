@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from sweepapi.fees import FeeRates, Split
+from sweepapi.worth.summary import Reference
 
 
 class PricesOfSweep(Protocol):
     """The prices of a sweep."""
+
+    @property
+    def reference(self) -> Reference | None: ...
 
     def value(self, amount: int | None, /) -> int | None: ...
 

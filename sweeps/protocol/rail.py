@@ -22,6 +22,7 @@ from sweepapi.fees import FeeRates, Split
 from sweepapi.networks import Networks
 from sweepapi.worth.left_out import LeftOut
 from sweeps.models import Offer, SkippedToken, Sweep, SweepTransaction
+from sweeps.protocol.consistency import PricesOfSweep
 from sweeps.protocol.presentation import Presentation
 from sweeps.protocol.request import BuildRequest, TokenInput
 from sweeps.store.stored import StoredSweep
@@ -104,6 +105,7 @@ class PlannedSweep:
     height: int  # the head that was read
     warnings: Sequence[BuildWarning]
     left_out: Sequence[LeftOut]
+    rates: PricesOfSweep
 
     @property
     def expected(self) -> Split:
@@ -114,6 +116,12 @@ class PlannedSweep:
     def minimum(self) -> Split:
         """The split of the minimum gross output, to which a token that the offer drops adds nothing."""
         return self.fees.split(sum(token.min_output for token in self.tokens))
+
+    @property
+    def expected_micros(self) -> int | None:
+        """The value of the expected gross output in millionths of the reference stablecoin; None if it has no price."""
+        value = self.rates.value(self.expected.gross_output)
+        return None if value is None or self.rates.reference is None else self.rates.reference.micros(value)
 
 
 class BelowMinimumError(Exception):

@@ -77,6 +77,16 @@ class StoredSweep:
         """What the newest offer promised as the gross output; 0 if the sweep was adopted."""
         return self.offers[-1].expected_gross if self.offers else 0
 
+    def micros(self, amount: int) -> int | None:
+        """Return what an amount of the output was worth when it was offered, in millionths of the reference stablecoin.
+
+        None if it had no price, or the sweep was adopted.
+        """
+        offer = self.offers[-1] if self.offers else None
+        if offer is None or offer.expected_micros is None or not offer.expected_gross:
+            return None
+        return amount * offer.expected_micros // offer.expected_gross
+
     def make(self, model: type[ModelT], row: Row) -> ModelT:
         """Return the instance of a row that was read, and keep its values to compare it with."""
         instance = instance_of(model, row, database=NOT_READ)

@@ -55,9 +55,11 @@ def write(sweeps: Collection[StoredSweep]) -> None:
     posting.finalize([entry_id for one in sweeps for entry_id in one.final_entries])
     for instance in chain.from_iterable(new.values()):
         instance._state.adding = False  # noqa: SLF001 - Django documents it
-    moves = [event for event in events if event["kind"] == EventKind.STATUS]
+    moves = [(one.sweep.network, event) for one in sweeps for event in one.events if event["kind"] == EventKind.STATUS]
     if moves:
-        transaction.on_commit(partial(_log_moves, moves))
+        transaction.on_commit(partial(_tell_moves, moves))
+    if any(one.fees for one in sweeps):
+        transaction.on_commit(partial(_count_booked, [one for one in sweeps if one.fees]))
     if waited:
         transaction.on_commit(partial(_observe_acceptances, waited))
 
@@ -109,8 +111,20 @@ def _observe_acceptances(waited: Sequence[timedelta]) -> None:
         metrics.ACCEPTANCE_SECONDS.observe(one.total_seconds())
 
 
-def _log_moves(moves: Sequence[Row]) -> None:
-    """Log changes of a status, without their facts: a reason is free text."""
-    for event in moves:
+def _count_booked(booked: Sequence[StoredSweep]) -> None:
+    """Count what was booked, where it had a price."""
+    for one in booked:
+        gross = {execution.id: execution.amounts.gross_output for execution in one.executions}
+        for fee in one.fees:
+            volume, fees = one.micros(gross[fee.execution_ref]), one.micros(fee.total_fee)
+            if volume is not None and fees is not None:
+                metrics.VOLUME.labels(fee.network).inc(volume / 10**6)
+                metrics.FEES.labels(fee.network).inc(fees / 10**6)
+
+
+def _tell_moves(moves: Sequence[tuple[str, Row]]) -> None:
+    """Count and log changes of a status, without their facts: a reason is free text."""
+    for network, event in moves:
+        metrics.STATUS_CHANGES.labels(network, event["to_status"]).inc()
         shown = {name: event[name] for name in ("from_status", "to_status", "cause", "tx_hash")}
         log.info("sweep_status_changed", sweep_id=str(event["sweep_id"]), **shown)

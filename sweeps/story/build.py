@@ -153,8 +153,13 @@ def _add_execution(stored: StoredSweep, planned: PlannedSweep, identity: Identit
 
 def _store_offer(rail: Rail, issued: IssuedSweep, sweep: Sweep, *, sequence: int) -> dict[str, Any]:
     """Store an offer, and return the data of its answer."""
-    expected_gross = issued.planned.expected.gross_output
-    offer = Offer.objects.create(sweep=sweep, sequence=sequence, expected_gross=expected_gross)
+    planned = issued.planned
+    offer = Offer.objects.create(
+        sweep=sweep,
+        sequence=sequence,
+        expected_gross=planned.expected.gross_output,
+        expected_micros=planned.expected_micros,
+    )
     offered = Offered(rail, sweep, offer, issued)
     rail.store(offered)
     return rendered(rail.present.answer, offered)

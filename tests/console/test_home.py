@@ -33,7 +33,7 @@ def test_each_queue_has_the_sweeps_that_wait_in_it_and_the_list_shows_them(ops: 
     send(waiting, minutes_ago=1)
     for sweep in (stuck, flagged, failing):
         send(sweep, minutes_ago=11 if sweep is stuck else 1)
-    Sweep.objects.filter(pk=flagged.pk).update(flags=["reorganised"])
+    Sweep.objects.filter(pk=flagged.pk).update(flags=["executed_after_close"])
     Sweep.objects.filter(pk=failing.pk).update(last_error="no provider answered")
     expected = {"stuck": stuck, "flagged": flagged, "failing": failing, "unsent": unsent}
     shown = sections(ops)["Waits for someone"]

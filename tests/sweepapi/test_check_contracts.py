@@ -1,18 +1,23 @@
 """manage.py check_contracts: every way in which a chain can differ is found and reported in one line."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from eth_account.messages import encode_defunct
+from eth_account.signers.local import LocalAccount
 
 from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain, SaltRule
 from sweepapi.evm.deployment.code import build_record
 from sweepapi.evm.deployment.comparison import checks, compare
 from sweepapi.evm.deployment.roles import ADMIN
+from sweepapi.evm.deployment.scheduled import AnnouncedChange, ScheduledCall
 from sweepapi.evm.deployment.specification import MANAGER, V4, V5, deployed
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.evm.pools.finder import swaps
@@ -36,6 +41,23 @@ OWNER, CONFIGURATOR, GUARDIAN, OPS = 1, 2, 3, 4
 @pytest.fixture
 def administration(chain: LocalChain) -> Administration:
     return Administration(chain)
+
+
+@pytest.fixture
+def announce(
+    administration: Administration, change_chain: Callable[..., Chain], settings: Any, tmp_path: Path
+) -> Callable[..., None]:
+    """Announce a call in the file of changes, signed by the guardian, who may, or by another."""
+
+    def write(caller: str, target: str, data: bytes, signer: LocalAccount | None = None) -> None:
+        local = change_chain(change_signers=(administration.guardian.address,))
+        change = AnnouncedChange(ScheduledCall(caller, target, data), local.network, "A test.", "")
+        signed = (signer or administration.guardian).sign_message(encode_defunct(text=change.message))
+        settings.CHANGES_FILE = tmp_path / "changes.json"
+        entry = replace(change, signature=f"0x{signed.signature.hex()}").as_json()
+        settings.CHANGES_FILE.write_text(json.dumps([entry]))
+
+    return write
 
 
 def check(*names: str) -> tuple[int, str, str]:
@@ -500,13 +522,95 @@ def test_a_configured_or_expired_previous_signer_is_accepted(
 # --- history ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_scheduled_call_is_reported_and_not_a_difference(administration: Administration) -> None:
+def test_a_scheduled_call_that_nobody_announced_is_decoded_and_fails_the_check(administration: Administration) -> None:
     set_signer = Function("setFeeSigner(address,uint32)")
     administration.schedule("v5", set_signer, STRANGER, 0)
     status, out, _ = check("local")
     owner, v5 = administration.owner.address, administration.chain.contracts["v5"]
+    assert status == 1
+    call = f"{owner} calls {v5} with 0x{set_signer.encode(STRANGER, 0).hex()}"
+    assert f"local: scheduled, and not announced: {call}, from " in out
+    assert f": setFeeSigner({STRANGER}, 0)\nlocal: no differences\n" in out
+
+
+def test_a_scheduled_call_that_a_signed_file_announced_passes(
+    administration: Administration, announce: Callable[..., None]
+) -> None:
+    data = Function("setFeeSigner(address,uint32)").encode(STRANGER, 0)
+    administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
+    announce(administration.owner.address, administration.chain.contracts["v5"], data)
+    status, out, _ = check("local")
     assert status == 0
-    assert f"local: scheduled: {owner} calls {v5} with 0x{set_signer.encode(STRANGER, 0).hex()}, from " in out
+    assert "local: scheduled: " in out
+    assert "announced" not in out
+
+
+def test_an_announcement_covers_no_other_arguments(
+    administration: Administration, announce: Callable[..., None]
+) -> None:
+    administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
+    other = Function("setFeeSigner(address,uint32)").encode(STRANGER, 1)
+    announce(administration.owner.address, administration.chain.contracts["v5"], other)
+    assert check("local")[0] == 1
+
+
+def test_a_file_that_someone_else_signed_is_refused(
+    administration: Administration, announce: Callable[..., None]
+) -> None:
+    data = Function("setFeeSigner(address,uint32)").encode(STRANGER, 0)
+    announce(administration.owner.address, administration.chain.contracts["v5"], data, signer=administration.ops)
+    status, _, err = check("local")
+    assert status == 2
+    assert f"is signed by {administration.ops.address}, who may announce none" in err
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', '[{"network": 7}]', "[7]", "no JSON"])
+def test_a_malformed_file_of_changes_is_refused(chain: LocalChain, settings: Any, tmp_path: Path, text: str) -> None:
+    settings.CHANGES_FILE = tmp_path / "changes.json"
+    settings.CHANGES_FILE.write_text(text)
+    status, _, err = check("local")
+    assert chain.contracts
+    assert status == 2
+    assert "changes.json is not a list of changes" in err
+
+
+@pytest.mark.parametrize(
+    ("signature", "arguments", "meaning"),
+    [
+        (
+            LIST_VENUE,
+            (9, (STRANGER, 1, 2, 30, b"\1\2\3\4", CODE_HASH)),
+            f"listVenue(9, ({STRANGER}, 1, 2, 30, 0x01020304, 0x{CODE_HASH.hex()}))",
+        ),
+        ("grantRole(uint64,address,uint32)", (1, STRANGER, 0), f"grantRole(1, {STRANGER}, 0)"),
+        ("drain(address)", (STRANGER,), "a function that is not ours"),
+    ],
+)
+def test_the_meaning_of_a_scheduled_call_is_shown(signature: str, arguments: tuple[Any, ...], meaning: str) -> None:
+    assert ScheduledCall(STRANGER, STRANGER, Function(signature).encode(*arguments)).meaning == meaning
+
+
+def test_a_scheduled_call_with_bytes_that_are_no_arguments_is_shown() -> None:
+    data = Function("setFee(uint16,address)").selector + b"\1"
+    assert ScheduledCall(STRANGER, STRANGER, data).meaning == (
+        "setFee(uint16,address) with arguments that are not of these types"
+    )
+
+
+def test_a_change_is_announced_in_two_steps(administration: Administration, change_chain: Callable[..., Chain]) -> None:
+    change_chain(change_signers=(administration.guardian.address,))
+    given = ("local", administration.owner.address, STRANGER, "0x12345678", "--note", "Try it.")
+    text, meaning = StringIO(), StringIO()
+    call_command("announce_change", *given, stdout=text, stderr=meaning)
+    assert meaning.getvalue() == "It means: a function that is not ours\n"
+    signed = administration.guardian.sign_message(encode_defunct(text=text.getvalue().removesuffix("\n")))
+    entry = StringIO()
+    call_command("announce_change", *given, f"--signature=0x{signed.signature.hex()}", stdout=entry)
+    assert json.loads(entry.getvalue())["target"] == STRANGER
+    with pytest.raises(CommandError, match="not one of the change_signers"):
+        call_command("announce_change", *given[:-1], "Another.", f"--signature=0x{signed.signature.hex()}")
+    with pytest.raises(CommandError, match="malformed"):
+        call_command("announce_change", *given, "--signature=0x12")
 
 
 def test_the_guardian_can_cancel_a_scheduled_call_from_its_reported_line(
@@ -514,7 +618,7 @@ def test_the_guardian_can_cancel_a_scheduled_call_from_its_reported_line(
 ) -> None:
     administration.schedule("v5", Function("setFeeSigner(address,uint32)"), STRANGER, 0)
     (line, _) = check("local")[1].splitlines()
-    caller, _, target, _, data = line.partition("scheduled: ")[2].partition(",")[0].split()
+    caller, _, target, _, data = line.partition("announced: ")[2].partition(",")[0].split()
     cancel = Function("cancel(address,address,bytes)")
     administration.call(administration.guardian, "accessManager", cancel, caller, target, bytes.fromhex(data[2:]))
     assert check("local")[1] == "local: no differences\n"

@@ -120,6 +120,7 @@ class Chain:
     v4_fee_bps: int | None  # as above; the V4 contract's fixed fee, paid to the protocol's recipient
     payout_senders: tuple[str, ...]  # the wallets that pay partners what the ledger owes them; empty until then
     role_holders: Mapping[str, tuple[str, ...]]  # by role names of contracts/roles.json; empty until then
+    change_signers: tuple[str, ...]  # who may announce changes of the contracts
     v5_contract: str | None  # None until the contracts are deployed
     v4_contract: str | None  # as above
     access_manager: str | None  # as above

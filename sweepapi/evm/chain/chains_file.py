@@ -53,6 +53,7 @@ def _chain(name: str, table: Mapping[str, Any]) -> Chain:
             v4_fee_bps=None if "v4_fee_bps" not in table else int(table["v4_fee_bps"]),
             payout_senders=_addresses(table.get("payout_senders", [] if recipient is None else [recipient])),
             role_holders={name: _addresses(holders) for name, holders in table.get("roles", {}).items()},
+            change_signers=_addresses(table.get("change_signers", [])),
             **_contracts(table.get("contracts")),
             previous_fee_signer=_optional_address(table.get("previous_fee_signer")),
             finality=_finality(table["finality"]),

@@ -6,6 +6,7 @@ from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.comparison import compare
 from sweepapi.evm.deployment.differences import DeploymentDifference
 from sweepapi.evm.deployment.history import Findings, find_unspecified
+from sweepapi.evm.deployment.scheduled import ScheduledOperation
 from sweepapi.evm.deployment.specification import Specification, deployed
 from sweepapi.rpc import ProviderPool
 from sweepapi.rpc.errors import ChainUnavailableError
@@ -13,10 +14,10 @@ from sweepapi.rpc.errors import ChainUnavailableError
 
 @dataclass(frozen=True)
 class Audit:
-    """The differences, and descriptions of the scheduled operations, which are not differences yet."""
+    """The differences, and the operations that will make one once their delay is over."""
 
     differences: tuple[DeploymentDifference, ...]
-    scheduled: tuple[str, ...]
+    scheduled: tuple[ScheduledOperation, ...]
 
 
 def audit(*, specification: Specification, pool: ProviderPool) -> Audit:

@@ -5,7 +5,7 @@ shows which of them still apply.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,11 +13,14 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.address import to_checksum_address
 
+from sweepapi.evm.chain.blocks import head_call
+from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.multicall import Read, multicall
 from sweepapi.evm.deployment import access_manager as manager
 from sweepapi.evm.deployment.differences import DeploymentDifference, display
 from sweepapi.evm.deployment.permissions import access_text
 from sweepapi.evm.deployment.roles import ADMIN
+from sweepapi.evm.deployment.scheduled import ScheduledCall, ScheduledOperation
 from sweepapi.evm.deployment.specification import BATCHES, Addresses, Specification
 from sweepapi.evm.encoding import responses
 from sweepapi.evm.encoding.responses import Log
@@ -29,6 +32,7 @@ FIRST_CHUNK_BLOCKS = 10_000
 MAX_CHUNK_BLOCKS = 10_000_000
 TOPICS = (manager.ROLE_GRANTED_TOPIC, manager.FUNCTION_ROLE_TOPIC, manager.SCHEDULED_TOPIC)
 READS_PER_CALL = 200
+REPLACEABLE_BLOCKS = 100
 
 ReadMany = Callable[[Sequence[Read]], Iterator[Any]]  # yields the values of each read
 
@@ -39,15 +43,15 @@ class LoggedCandidates:
 
     holders: frozenset[tuple[int, str]]  # (role, account)
     functions: frozenset[tuple[str, bytes]]  # (contract, selector)
-    scheduled: Mapping[bytes, str]  # caller, target and data, as cancelling needs them, by operation id
+    scheduled: Mapping[bytes, ScheduledCall]  # by operation id
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What still applies: the differences, and descriptions of the scheduled operations."""
+    """What still applies: the differences, and the scheduled operations."""
 
     differences: tuple[DeploymentDifference, ...]
-    scheduled: tuple[str, ...]
+    scheduled: tuple[ScheduledOperation, ...]
 
 
 def find_unspecified(
@@ -73,7 +77,7 @@ def find_unspecified(
             read_many, at, candidates.functions - _functions(specification, at)
         )
     )
-    return Findings((*holders, *functions), tuple(_pending_calls(read_many, at, candidates.scheduled)))
+    return Findings((*holders, *functions), tuple(_pending(read_many, at.manager, candidates.scheduled)))
 
 
 def _active_grants(
@@ -94,10 +98,37 @@ def _assigned_roles(
     return ((function, role) for function, (role,) in zip(listed, roles, strict=True) if role != ADMIN)
 
 
-def _pending_calls(read_many: ReadMany, at: Addresses, scheduled: Mapping[bytes, str]) -> Iterator[str]:
-    """Yield descriptions of the operations that are still scheduled."""
-    times = read_many([Read(at.manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
-    return (f"{call}, from {when} on" for call, (when,) in zip(scheduled.values(), times, strict=True) if when != 0)
+def _pending(
+    read_many: ReadMany, access_manager: str, scheduled: Mapping[bytes, ScheduledCall]
+) -> Iterator[ScheduledOperation]:
+    """Yield the operations that are still scheduled."""
+    times = read_many([Read(access_manager, manager.GET_SCHEDULE, (operation,)) for operation in scheduled])
+    found = zip(scheduled.values(), times, strict=True)
+    return (ScheduledOperation(call, when) for call, (when,) in found if when != 0)
+
+
+@dataclass
+class ScheduleWatch:
+    """Follows what is scheduled on a chain, and reads only the blocks that it has not read yet."""
+
+    chain: Chain
+    pool: ProviderPool
+    _known: dict[bytes, ScheduledCall] = field(default_factory=dict)
+    _next_block: int = 0
+
+    def read(self) -> list[ScheduledOperation]:
+        """Return what is scheduled now, none where nothing is deployed; raises ``ChainUnavailableError``.
+
+        The last blocks are read again each time, because they may be replaced.
+        """
+        access_manager, first = self.chain.access_manager, self.chain.deployed_at_block
+        if access_manager is None or first is None:
+            return []
+        (head,) = self.pool.batch([head_call()])
+        found = _candidates(logs(self.pool, access_manager, max(first, self._next_block), head.number))
+        self._known.update(found.scheduled)
+        self._next_block = head.number - REPLACEABLE_BLOCKS
+        return list(_pending(partial(_read_many, self.chain.multicall3, self.pool), access_manager, self._known))
 
 
 def block_before(*, pool: ProviderPool, access_manager: str, admin: str, head: int) -> int:
@@ -158,15 +189,15 @@ def _candidates(found: Iterable[Log]) -> LoggedCandidates:
             elif log.topics[0] == manager.FUNCTION_ROLE_TOPIC:
                 functions.add((_address(log.topics[1]), decode(["bytes4"], log.data)[0]))
             else:
-                scheduled[bytes.fromhex(log.topics[1][2:])] = _call_text(log.data)
+                scheduled[bytes.fromhex(log.topics[1][2:])] = _call(log.data)
         except (DecodingError, OverflowError, IndexError) as error:
             raise ChainUnavailableError("a provider returned malformed logs") from error
     return LoggedCandidates(frozenset(holders), frozenset(functions), scheduled)
 
 
-def _call_text(scheduled: bytes) -> str:
-    _, caller, target, call = decode(["uint48", "address", "address", "bytes"], scheduled)
-    return f"{display(caller)} calls {display(target)} with {display(call)}"
+def _call(scheduled: bytes) -> ScheduledCall:
+    _, caller, target, data = decode(["uint48", "address", "address", "bytes"], scheduled)
+    return ScheduledCall(to_checksum_address(caller), to_checksum_address(target), data)
 
 
 def _address(topic: str) -> str:

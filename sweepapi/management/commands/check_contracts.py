@@ -1,7 +1,8 @@
 """Compares the contracts of chains with the configuration and reports every difference.
 
-Exit status, for a daily job: 0 no difference, 1 a difference, else 2 an invalid command or configuration, else 3 a
-chain did not answer. Each provider is checked on its own, so that none can hide what another shows.
+Exit status, for a daily job: 0 no difference, 1 a difference, or an operation that waits for its delay and was not
+announced, else 2 an invalid command or configuration, else 3 a chain did not answer. Each provider is checked on its
+own, so that none can hide what another shows.
 """
 
 import sys
@@ -17,6 +18,7 @@ from sweepapi import networks
 from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.audit import Audit, audit
+from sweepapi.evm.deployment.scheduled import announced_calls
 from sweepapi.rpc.errors import ChainUnavailableError
 
 DIFFERENT, INVALID, NO_ANSWER = 1, 2, 3
@@ -43,6 +45,7 @@ class Command(BaseCommand):
 
     def _check(self, chain: Chain) -> int:
         try:
+            announced = announced_calls(settings.CHANGES_FILE, chain)
             audits = list(self._audits(chain))
         except SpecificationError as error:
             self.stderr.write(f"{chain.name}: {error}")
@@ -53,11 +56,14 @@ class Command(BaseCommand):
         for difference, seen in differences.items():
             by = "" if seen == len(audits) else f" (seen by {seen} of {len(audits)} providers)"
             self.stdout.write(f"{chain.name}: {difference}{by}")
+        surprises = 0
         for operation in dict.fromkeys(operation for found in audits for operation in found.scheduled):
-            self.stdout.write(f"{chain.name}: scheduled: {operation}")
+            is_announced = operation.call in announced
+            surprises += not is_announced
+            self.stdout.write(f"{chain.name}: scheduled{'' if is_announced else ', and not announced'}: {operation}")
         count = len(differences)
         self.stdout.write(f"{chain.name}: {count or 'no'} difference{'' if count == 1 else 's'}")
-        return DIFFERENT if differences else 0
+        return DIFFERENT if differences or surprises else 0
 
     def _audits(self, chain: Chain) -> Iterator[Audit]:
         """Yield an audit per provider; reports and skips a provider that fails or returns incomplete logs."""
