@@ -20,6 +20,10 @@ COPY ledger ledger
 COPY sweeps sweeps
 COPY indexer indexer
 COPY console console
+# The runbook, which the console serves.
+COPY docs/runbook docs/runbook
+COPY docs/configuration.md docs/architecture.md docs/
+COPY ops/prometheus/alerts.yml ops/prometheus/alerts.yml
 # Who may do what on the contracts, which the service compares chains with.
 COPY contracts/roles.json contracts/roles.json
 

@@ -22,11 +22,17 @@ _heart_of_beat = Heart(BEAT)
 
 
 @celeryd_init.connect
-@beat_init.connect
 def watch_engines(**_signal: object) -> None:
-    """Probe the engines in the worker's first process, and in beat's."""
+    """Probe the engines in the worker's first process."""
     if settings.HEALTH_BIND:
-        probes.start()
+        probes.start(CELERY)
+
+
+@beat_init.connect
+def watch_engines_beside_beat(**_signal: object) -> None:
+    """Probe them in beat's process."""
+    if settings.HEALTH_BIND:
+        probes.start(BEAT)
 
 
 @worker_process_init.connect

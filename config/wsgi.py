@@ -16,4 +16,4 @@ application = get_wsgi_application()
 refuse_wrong_configuration(needed=WEB)
 import_module("sweepapi.api.openapi.document").document()  # before the first request, which would wait for it
 if settings.HEALTH_BIND:
-    import_module("sweeps.probes").start()  # it needs the models, which are loaded by now
+    import_module("sweeps.probes").start("web")  # it needs the models, which are loaded by now

@@ -1,5 +1,6 @@
 """The console's home: what is away, what waits for someone, and which brakes are on."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,12 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.models import FailedLogins
+from console.providers import BAD, views
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.admin.provider_page import BAD
-from sweeps import heartbeats
+from sweeps import heartbeats, processes
 from sweeps.models import BuildStop, Sweep
 from sweeps.queues import QUEUES
+
+SIGNER_NEEDS_WEI = 2 * 10**16  # for one cancellation at the highest price, as the alert has it
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,31 @@ def _processes() -> Iterator[Fact]:
         since = presence.last_seen_at
         ago = "never seen" if since is None else f"last seen {since:%Y-%m-%d %H:%M:%S} UTC"
         yield Fact(name.capitalize(), "at work" if presence.is_at_work else ago, is_bad=not presence.is_at_work)
-    registry = networks.current()
-    for network in registry.enabled_networks:
-        states = registry.pool(network).state
-        bad = sum(state.status in BAD for state in states)
-        text = f"{len(states) - bad} of {len(states)} providers are good for this process"
-        yield Fact(registry.name_of(network), text, reverse("providers"), is_bad=bad > 0)
+    yield from _releases()
+    viewed = views()
+    for network in networks.current().enabled_networks:
+        every = {state.position for _, state in viewed[network]}
+        bad = {state.position for _, state in viewed[network] if state.status in BAD}
+        text = f"{len(every - bad)} of {len(every)} providers are good for every process"
+        yield Fact(networks.current().name_of(network), text, reverse("providers"), is_bad=bool(bad))
+    yield from _signer()
+
+
+def _releases() -> Iterator[Fact]:
+    """Yield which releases run, and in how many processes of each kind."""
+    kinds = Counter((process.release, process.kind) for process in processes.running())
+    releases = sorted({release for release, _ in kinds})
+    for release in releases:
+        counted = ", ".join(f"{count} {kind}" for (of, kind), count in sorted(kinds.items()) if of == release)
+        yield Fact(f"Release {release}", counted, is_bad=len(releases) > 1)
+
+
+def _signer() -> Iterator[Fact]:
+    """Yield what the fee signer has for the gas of cancellations, as the loop read it."""
+    read = {network: wei for process in processes.running() for network, wei in process.signer_wei.items()}
+    for network, wei in sorted(read.items()):
+        name = f"Fee signer on {networks.current().name_of(network)}"
+        yield Fact(name, f"{wei / 10**18:.4f} coins for gas", is_bad=wei < SIGNER_NEEDS_WEI)
 
 
 def _queues() -> Iterator[Fact]:

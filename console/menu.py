@@ -37,7 +37,8 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the menu as the look takes it, with what this operator may see."""
     home = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
     providers = {"title": "Providers", "icon": "lan", "link": reverse("providers")}
-    groups: list[dict[str, Any]] = [{"items": [home, providers]}]
+    guide = {"title": "Runbook", "icon": "menu_book", "link": reverse("runbook")}
+    groups: list[dict[str, Any]] = [{"items": [home, providers, guide]}]
     for job, lines in JOBS.items():
         items = [
             {"title": title, "icon": icon, "link": reverse(f"admin:{page}")}

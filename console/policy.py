@@ -12,8 +12,9 @@ COMMON = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
 )
 OF_PAGES = COMMON + "script-src 'self' 'unsafe-eval'"
-OF_LOGINS = COMMON + "script-src 'self'"
+OF_PLAIN_PAGES = COMMON + "script-src 'self'"
 LOGINS = ("/login/", "/logout/", "/reauthenticate/", "/factors/", "/password/", "/identity/", "/inactive/")
+PLAIN = (*LOGINS, "/runbook/")  # what evaluates nothing
 
 
 class ContentSecurityPolicyMiddleware:
@@ -25,7 +26,7 @@ class ContentSecurityPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_login = request.path.startswith(LOGINS)
-        policy = OF_LOGINS if is_login else OF_PAGES
+        policy = OF_PLAIN_PAGES if request.path.startswith(PLAIN) else OF_PAGES
         issuer = getattr(settings, "OIDC_ISSUER", "")  # of the console's own settings
         if is_login and issuer:  # to which the form of its button leads
             policy = policy.replace("form-action 'self'", f"form-action 'self' {_origin(issuer)}")

@@ -1,4 +1,4 @@
-"""Watches what is scheduled on the contracts' managers: a change that nobody announced has to wake someone at once."""
+"""Watches what is scheduled on the contracts' managers: a change that no one announced has to wake someone at once."""
 
 from dataclasses import dataclass, field
 from time import time

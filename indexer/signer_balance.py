@@ -7,6 +7,7 @@ from sweepapi.evm.encoding import responses
 from sweepapi.monitoring import metrics
 from sweepapi.rpc import Call
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps import processes
 
 log = structlog.get_logger(__name__)
 
@@ -22,3 +23,4 @@ def measure() -> None:
             log.warning("signer_balance_unknown", network=chain.network)
         else:
             metrics.SIGNER_BALANCE.labels(chain.network).set(balance)
+            processes.signer_wei[chain.network] = balance

@@ -185,7 +185,7 @@ def handlings_table(handlings: Iterable[Handling]) -> SafeString | str:
             for one in handlings
         ),
     )
-    return _with_heads("handlings", ["Time (UTC)", "Operator", "Did", "Note"], rows) if rows else "By nobody yet."
+    return _with_heads("handlings", ["Time (UTC)", "Operator", "Did", "Note"], rows) if rows else "By no one yet."
 
 
 def story_to_copy(text: str) -> SafeString:

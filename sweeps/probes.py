@@ -16,8 +16,9 @@ from redis import RedisError
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.repeating import Repeating
-from sweeps import heartbeats
+from sweeps import heartbeats, processes
 from sweeps.heartbeats import Presence
+from sweeps.processes import ProcessReport
 
 PAUSE_SECONDS = 1.0
 
@@ -26,10 +27,14 @@ log = structlog.get_logger(__name__)
 _last: dict[str, bool] = {}  # what each check found
 
 
-def start() -> None:
-    """Probe in threads of this process, from now on; each engine in its own, because the others may hang."""
+def start(kind: str) -> None:
+    """Probe in threads of this process, from now on; each engine in its own, because the others may hang.
+
+    It reports itself, too, as a process of this kind.
+    """
     for name, probe in (("probe-database", DatabaseProbe()), ("probe-broker", BrokerProbe())):
         Repeating(name, probe, pause_seconds=PAUSE_SECONDS).start()
+    Repeating("process-report", ProcessReport(kind), pause_seconds=processes.PAUSE_SECONDS).start()
 
 
 @dataclass

@@ -40,7 +40,7 @@ def _pending() -> Q:
 
 
 def _flagged() -> Q:
-    """Return the sweeps with a flag that nobody has acknowledged; the first part is the condition of their index."""
+    """Return the sweeps with a flag that no one has acknowledged; the first part is the condition of their index."""
     seen = Handling.objects.filter(sweep=OuterRef("pk"), flags__contains=OuterRef("flags"))
     return ~Q(flags=[]) & Q(flags__overlap=list(FLAGS_TO_REVIEW)) & ~Q(Exists(seen))
 

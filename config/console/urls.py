@@ -4,12 +4,13 @@ from allauth.account import views as accounts
 from allauth.account.decorators import secure_admin_login
 from allauth.socialaccount import views as identities
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from console.logins.views import no_signup
+from console.providers import providers
+from console.runbook import runbook
 from console.search import search
-from sweepapi.admin.provider_page import providers
 
 admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # the one page of logins
@@ -28,6 +29,8 @@ urlpatterns = [
     path("identity/cancelled/", identities.login_cancelled, name="socialaccount_login_cancelled"),
     path("identity/error/", identities.login_error, name="socialaccount_login_error"),
     path("search/", search),  # in place of the library's own
-    path("providers/", admin.site.admin_view(providers), name="providers"),
+    path("providers/", providers, name="providers"),
+    path("runbook/", runbook, name="runbook"),
+    re_path(r"^runbook/(?P<name>[a-z][a-z0-9-]*)/$", runbook, name="runbook_page"),
     path("", admin.site.urls),
 ]

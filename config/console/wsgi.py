@@ -14,4 +14,4 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.console.settings"  # the package 
 application = get_wsgi_application()
 refuse_wrong_configuration(needed=CONSOLE)
 if settings.HEALTH_BIND:
-    import_module("sweeps.probes").start()
+    import_module("sweeps.probes").start("console")

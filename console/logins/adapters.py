@@ -28,6 +28,9 @@ _hashing = Semaphore(1)
 
 log = structlog.get_logger(__name__)
 
+# From the start, so that the first one is an increase, as Prometheus sees it.
+_logins = {outcome: metrics.LOGINS.labels(outcome) for outcome in ("succeeded", "failed", "refused")}
+
 
 class AccountAdapter(DefaultAccountAdapter):
     """Logins by password."""
@@ -39,17 +42,17 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
         try:
             if not attempt.admitted():
-                metrics.LOGINS.labels("refused").inc()
+                _logins["refused"].inc()
                 log.warning("login_refused", account=attempt.account, address=str(attempt.address))
                 raise self.validation_error("too_many_login_attempts")
             user: User | None = super().authenticate(request, **credentials)
         finally:
             _hashing.release()
         if user is None:
-            metrics.LOGINS.labels("failed").inc()
+            _logins["failed"].inc()
             log.warning("login_failed", account=attempt.account, address=str(attempt.address))
         else:
-            metrics.LOGINS.labels("succeeded").inc()
+            _logins["succeeded"].inc()
             attempt.uncount()
         return user
 

@@ -1,4 +1,4 @@
-"""``python -m lab.alerts``: makes each trouble, waits for its alert and its end, then watches traffic that wakes nobody.
+"""``python -m lab.alerts``: makes each trouble, waits for its alert and its end, then watches quiet traffic.
 
 Prints a table and writes ``var/bench/alerts.json``; exits with 1 if a target is missed. ``--only TEXT`` makes the
 troubles whose names contain it, ``--quiet-minutes`` says how long the traffic lasts.

@@ -1,4 +1,4 @@
-"""Traffic that may wake nobody: sweeps, restarts one by one, a partner's endpoint that fails, one provider of two away."""
+"""Traffic that may wake no one: sweeps, restarts one by one, one endpoint of a partner and one provider away."""
 
 import time
 from contextlib import suppress

@@ -210,7 +210,7 @@ def _of_people_and_contracts(scene: AlertScene) -> Iterator[Trouble]:
         scene.context.receipt(sent)
 
     yield Trouble(
-        "a change of the contracts that nobody announced",
+        "a change of the contracts that no one announced",
         "OperationNotAnnounced",
         PAGE,
         lambda _scene: send(owner, SCHEDULE.encode(v5, data, 0)),

@@ -12,7 +12,6 @@ from sweepapi.monitoring import metrics
 
 # The rules in ``ops/prometheus/alerts.yml`` name these.
 COUNTED = (
-    "comparison_failed",
     "fee_account_unusable",
     "fee_signer_unavailable",
     "final_block_replaced",
@@ -25,7 +24,6 @@ COUNTED = (
     "poll_incomplete",
     "prices_failed",
     "provider_quarantined",
-    "providers_disagree",
     "receipts_missing",
     "reconciliation_behind",
     "scan_failed",

@@ -1,4 +1,4 @@
-"""The metrics of all processes; ``docs/runbook.md`` says what each is for.
+"""The metrics of all processes; the rules and the dashboard in ``ops/`` say what each is for.
 
 Where processes share their metrics, import this only after ``sharing.share``. Gauges of the mode ``max`` hold times.
 """
@@ -32,8 +32,6 @@ WRONG_SECRETS = Counter(
 
 # --- The console ------------------------------------------------------------------------------------------------------
 LOGINS = Counter("sweepapi_logins", "Logins by password: succeeded, failed, or refused after too many.", ["outcome"])
-for _outcome in ("succeeded", "failed", "refused"):
-    LOGINS.labels(_outcome)  # so that the first one is an increase
 
 # --- Sweeps -----------------------------------------------------------------------------------------------------------
 STATUS_CHANGES = Counter(
@@ -132,7 +130,7 @@ DUE = Gauge("sweepapi_due_sweeps", "Sweeps that are due, counted up to 10,000.",
 QUEUE = Gauge("sweepapi_queue_messages", "Messages in the broker.", ["state"], multiprocess_mode="mostrecent")
 FLAGGED = Gauge(
     "sweepapi_flagged_sweeps",
-    "Sweeps with a flag to review that nobody has acknowledged.",
+    "Sweeps with a flag to review that no one has acknowledged.",
     ["flag"],
     multiprocess_mode="mostrecent",
 )

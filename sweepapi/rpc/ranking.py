@@ -1,8 +1,9 @@
 """Which providers of a network to ask, the best first, and each one's state in a word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Self
 
 from sweepapi.rpc.provider import Provider
 
@@ -42,6 +43,11 @@ class ProviderState:
     answered: int  # batches since the process began; so is the next one
     failed: int
     outvoted: int  # how often two other providers agreed on something else
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Self:
+        """Return a state that was stored as JSON."""
+        return cls(**{**fields, "status": ProviderStatus(fields["status"])})
 
 
 def ranked(providers: Sequence[Provider]) -> list[Provider]:

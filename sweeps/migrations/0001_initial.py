@@ -1164,4 +1164,19 @@ class Migration(migrations.Migration):
                 ),
             ),
         ),
+        migrations.CreateModel(
+            name="RunningProcess",
+            fields=[
+                ("name", models.CharField(max_length=200, primary_key=True, serialize=False)),
+                ("kind", models.CharField(max_length=16)),
+                ("release", models.CharField(max_length=32)),
+                ("started_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("providers", models.JSONField(default=list)),
+                ("signer_wei", models.JSONField(default=dict)),
+            ],
+            options={
+                "ordering": ["kind", "name"],
+            },
+        ),
     ]

@@ -14,6 +14,7 @@ from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, T
 from sweeps.models.handling import Handling
 from sweeps.models.heartbeat import Heartbeat
 from sweeps.models.offer import Offer
+from sweeps.models.process import RunningProcess
 from sweeps.models.sandbox import MovedClock, SandboxChain, ScriptedTransaction
 from sweeps.models.sweep import NO_PROVIDER_ANSWERED, Flag, Sweep, SweepStatus, SweepToken
 from sweeps.models.watched_block import WatchedBlock
@@ -31,6 +32,7 @@ __all__ = [
     "Heartbeat",
     "MovedClock",
     "Offer",
+    "RunningProcess",
     "SandboxChain",
     "ScriptedTransaction",
     "SkippedToken",

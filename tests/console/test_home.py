@@ -4,12 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 
 from sweeps import queues
 from sweeps.heartbeats import CELERY, NAMES, WORKER, Heart
-from sweeps.models import BuildStop, Sweep, SweepTransaction
+from sweeps.models import BuildStop, RunningProcess, Sweep, SweepTransaction
+from sweeps.processes import ProcessReport
 from tests.factories.sweeps import SweepFactory
 from tests.operator_browser import ConsoleClient, reverse
 
@@ -73,10 +75,20 @@ def titles(browser: ConsoleClient) -> set[str]:
     return {item["title"] for group in groups for item in group["items"]}
 
 
+def test_the_home_shows_the_releases_that_run_and_the_signers_coin(ops: ConsoleClient) -> None:
+    ProcessReport("work")()
+    RunningProcess.objects.update(signer_wei={"eip155:31337": 10**16})
+    RunningProcess.objects.create(name="web on old, 1", kind="web", release="0.1.0", started_at=timezone.now())
+    at_work = sections(ops)["At work"]
+    assert at_work["Release 0.1.0"] == ("1 web", True)
+    assert at_work[f"Release {settings.SPECTACULAR_SETTINGS['VERSION']}"] == ("1 work", True)
+    assert at_work["Fee signer on local"] == ("0.0100 coins for gas", True)
+
+
 def test_the_menu_has_only_what_the_operator_may_see(ops: ConsoleClient) -> None:
     person = User.objects.create_user("sweeps only", is_staff=True)
     person.user_permissions.add(Permission.objects.get(codename="view_sweep"))
     browser = ConsoleClient()
     browser.force_login(person)
-    assert titles(browser) == {"Home", "Providers", "Sweeps"}
+    assert titles(browser) == {"Home", "Providers", "Runbook", "Sweeps"}
     assert titles(ops) > {"Users", "API keys", "Entries", "Sweeps"}

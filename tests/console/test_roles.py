@@ -24,7 +24,13 @@ TABLE = Path(__file__).with_name("reach.toml")
 ROLES = (VIEWER, SUPPORT, FINANCE, ADMIN)
 REFUSED = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 # What a path may take; a row with that key need not exist.
-ARGUMENTS: tuple[tuple[str, ...], ...] = ((), ("1",), ("00000000-0000-7000-8000-000000000001", "2026-10"), ("1", "1"))
+ARGUMENTS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("1",),
+    ("00000000-0000-7000-8000-000000000001", "2026-10"),
+    ("1", "1"),
+    ("loop-away",),
+)
 
 EVERYONES = ("account_", "mfa_", "socialaccount_", "openid_", "admin:login", "admin:logout")
 

@@ -1,4 +1,4 @@
-"""What is scheduled on the contracts is followed, and what nobody announced is counted and logged once."""
+"""What is scheduled on the contracts is followed, and what no one announced is counted and logged once."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def counts() -> tuple[float | None, float | None]:
     return values[0], values[1]
 
 
-def test_an_operation_that_nobody_announced_is_counted_until_it_is_cancelled(administration: Administration) -> None:
+def test_an_operation_that_no_one_announced_is_counted_until_it_is_cancelled(administration: Administration) -> None:
     watches = ScheduleWatches()
     watches.round()
     assert counts() == (0, 0)

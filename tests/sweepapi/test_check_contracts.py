@@ -522,7 +522,7 @@ def test_a_configured_or_expired_previous_signer_is_accepted(
 # --- history ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_scheduled_call_that_nobody_announced_is_decoded_and_fails_the_check(administration: Administration) -> None:
+def test_a_scheduled_call_that_no_one_announced_is_decoded_and_fails_the_check(administration: Administration) -> None:
     set_signer = Function("setFeeSigner(address,uint32)")
     administration.schedule("v5", set_signer, STRANGER, 0)
     status, out, _ = check("local")
@@ -590,7 +590,7 @@ def test_the_meaning_of_a_scheduled_call_is_shown(signature: str, arguments: tup
     assert ScheduledCall(STRANGER, STRANGER, Function(signature).encode(*arguments)).meaning == meaning
 
 
-def test_a_scheduled_call_with_bytes_that_are_no_arguments_is_shown() -> None:
+def test_a_scheduled_call_with_bytes_that_are_not_arguments_is_shown() -> None:
     data = Function("setFee(uint16,address)").selector + b"\1"
     assert ScheduledCall(STRANGER, STRANGER, data).meaning == (
         "setFee(uint16,address) with arguments that are not of these types"

@@ -35,6 +35,6 @@ class Command(BaseCommand):
             raise CommandError(" ".join(problems))
         if settings.HEALTH_BIND:
             listener.start_alone(settings.HEALTH_BIND)
-            probes.start()
+            probes.start(loop.jobs[0].name if len(loop.jobs) == 1 else "work")
             figures.start()
         loop.run()

@@ -1,6 +1,6 @@
 """The operations that wait for their delay on an access manager: decoded, and compared with the changes we announced.
 
-Whoever holds a role can schedule. So an operation is expected only if a signed file announced it, and everything else
+Anyone who holds a role can schedule. So an operation is expected only if a signed file announced it, and everything else
 is one that the guardian may have to cancel before its delay is over.
 """
 
@@ -100,7 +100,7 @@ class AnnouncedChange:
 
     @property
     def signer(self) -> str:
-        """The address that signed it; raises ``SpecificationError`` if nobody can have."""
+        """The address that signed it; raises ``SpecificationError`` if no one can have."""
         try:
             signer: str = Account.recover_message(encode_defunct(text=self.message), signature=self.signature)
         except (ValueError, TypeError) as error:

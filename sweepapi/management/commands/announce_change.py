@@ -30,7 +30,7 @@ class Command(BaseCommand):
         """Print one or the other; refuse a signature that would not count."""
         chain = networks.current().find(options["chain"])
         if chain is None:
-            raise CommandError(f"{options['chain']} is no chain that has providers.")
+            raise CommandError(f"{options['chain']} is not a chain that has providers.")
         call = ScheduledCall(options["caller"], options["target"], options["data"])
         change = AnnouncedChange(call, chain.network, options["note"], options["signature"] or "")
         if not change.signature:

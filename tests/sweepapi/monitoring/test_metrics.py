@@ -1,13 +1,10 @@
-"""Builds are counted by outcome, under the codes that partners see, and the runbook says what each metric is for."""
+"""Builds are counted by outcome, under the codes that partners see."""
 
 import pytest
-from django.conf import settings
 from prometheus_client import REGISTRY
-from prometheus_client.metrics import MetricWrapperBase
 
 from sweepapi.api.errors.error_table import ERROR_TABLE
 from sweepapi.errors import SweepApiError, TokensRefused
-from sweepapi.monitoring import metrics
 from sweepapi.monitoring.metrics import code_of, counted_build
 
 NETWORK = "eip155:8453"
@@ -42,11 +39,3 @@ def test_a_build_that_fails_is_counted_under_its_error(error: Exception, outcome
 @pytest.mark.parametrize("error", ERROR_TABLE, ids=lambda error: error.__name__)
 def test_the_code_of_each_error_is_that_of_the_api(error: type[SweepApiError]) -> None:
     assert code_of(error()) == ERROR_TABLE[error].code
-
-
-WRAPPERS = [one for one in vars(metrics).values() if isinstance(one, MetricWrapperBase)]
-
-
-@pytest.mark.parametrize("name", [metric.name for one in WRAPPERS for metric in one.describe()])
-def test_the_runbook_says_what_a_metric_is_for(name: str) -> None:
-    assert name in (settings.BASE_DIR / "docs" / "runbook.md").read_text()

@@ -1,10 +1,11 @@
-"""The admin's page of providers: by network, what the process that serves the page knows of each.
+"""The console's page of providers: by network, what each process knows of each, as it reported seconds ago.
 
-Every process has its own view, as it has its own connections; those of the worker are in its metrics. Providers are
-named by their position in ``RPC_URLS_<CHAIN>``, as in the log, because the URLs may contain keys.
+Every process has its own view, as it has its own connections. Providers are named by their position in
+``RPC_URLS_<CHAIN>``, as in the log, because the URLs may contain keys.
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,21 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from sweepapi import networks
-from sweepapi.evm.chain.chains import Chain
 from sweepapi.rpc.ranking import ProviderState, ProviderStatus
-from sweepapi.solana.cluster.clusters import Cluster
+from sweeps import processes
 
-HEADERS = ["Provider", "State", "Newest block", "Behind", "Answers in", "Error rate", "Answered", "Failed", "Outvoted"]
+HEADERS = [
+    "Provider",
+    "Process",
+    "State",
+    "Newest block",
+    "Behind",
+    "Answers in",
+    "Error rate",
+    "Answered",
+    "Failed",
+    "Outvoted",
+]
 UNKNOWN = "-"
 BAD = frozenset((ProviderStatus.QUARANTINED, ProviderStatus.DISTRUSTED, ProviderStatus.FAILING))
 LABELS: Mapping[ProviderStatus, str] = {
@@ -38,23 +49,36 @@ class ProviderSection:
     table: Mapping[str, Any]  # as unfold's component takes it
 
 
+@admin.site.admin_view
 def providers(request: HttpRequest) -> HttpResponse:
-    """Show the providers of every enabled network, whether this process has queried them or not."""
+    """Show the providers of every enabled network as all processes see them."""
     context = {**admin.site.each_context(request), "title": "Providers", "sections": list(_sections())}
-    return render(request, "sweepapi/providers.html", context)
+    return render(request, "console/providers.html", context)
+
+
+def views() -> dict[str, list[tuple[str, ProviderState]]]:
+    """Return by network each provider's state with the name of the process that sees it so; this one is the first."""
+    seen = defaultdict[str, list[tuple[str, ProviderState]]](list)
+    for state in processes.states():
+        seen[state.network].append(("this one", state))
+    for process in processes.running():
+        for state in processes.states_of(process):
+            seen[state.network].append((process.name, state))
+    return seen
 
 
 def _sections() -> Iterator[ProviderSection]:
-    registry = networks.current()
-    enabled: tuple[Chain | Cluster, ...] = (*registry.enabled, *registry.enabled_clusters)
-    for network in enabled:
-        rows = [_row(state) for state in registry.pool(network.network).state]
-        yield ProviderSection(f"{network.name} ({network.network})", {"headers": HEADERS, "rows": rows})
+    seen = views()
+    for network in networks.current().enabled_networks:
+        rows = [_row(name, state) for name, state in sorted(seen[network], key=lambda one: one[1].position)]
+        title = f"{networks.current().name_of(network)} ({network})"
+        yield ProviderSection(title, {"headers": HEADERS, "rows": rows})
 
 
-def _row(state: ProviderState) -> list[str]:
+def _row(process: str, state: ProviderState) -> list[str]:
     return [
         f"Provider {state.position}",
+        process,
         _label(state),
         _head(state),
         UNKNOWN if state.blocks_behind is None else f"{state.blocks_behind} blocks",

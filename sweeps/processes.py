@@ -1,0 +1,69 @@
+"""Has each process report every few seconds what it is and how it sees providers, and reads what all reported."""
+
+import os
+import socket
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from django import db
+from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from sweepapi import networks
+from sweepapi.rpc.ranking import ProviderState
+from sweeps.models import RunningProcess
+
+PAUSE_SECONDS = 5.0
+GONE_AFTER = timedelta(seconds=30)
+FORGOTTEN_AFTER = timedelta(days=1)
+
+log = structlog.get_logger(__name__)
+
+signer_wei: dict[str, int] = {}  # what this process last read, by network
+
+
+@dataclass
+class ProcessReport:
+    """Reports for this process, whose ``kind`` is that of its service in compose.yaml."""
+
+    kind: str
+    _started_at: datetime = field(default_factory=timezone.now)
+
+    def __call__(self) -> None:
+        row = RunningProcess(
+            name=f"{self.kind} on {socket.gethostname()[:100]}, {os.getpid()}",
+            kind=self.kind,
+            release=settings.SPECTACULAR_SETTINGS["VERSION"],
+            started_at=self._started_at,
+            providers=[asdict(state) for state in states()],
+            signer_wei=dict(signer_wei),
+        )
+        try:
+            RunningProcess.objects.bulk_create(
+                [row],
+                update_conflicts=True,
+                unique_fields=["name"],
+                update_fields=["release", "started_at", "seen_at", "providers", "signer_wei"],
+            )
+            RunningProcess.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
+        except db.Error as error:
+            log.warning("process_not_reported", error=type(error).__name__)
+
+
+def states() -> list[ProviderState]:
+    """Return how this process sees each provider of the enabled networks."""
+    registry = networks.current()
+    return [state for network in registry.enabled_networks for state in registry.pool(network).state]
+
+
+def running() -> QuerySet[RunningProcess]:
+    """Return the processes that reported just now."""
+    return RunningProcess.objects.filter(seen_at__gte=Now() - GONE_AFTER)
+
+
+def states_of(process: RunningProcess) -> list[ProviderState]:
+    """Return how a process saw each provider when it reported."""
+    return [ProviderState.of(fields) for fields in process.providers]
