@@ -10,9 +10,11 @@ from sweepapi.api.openapi import site
 from sweeps.models import Sweep
 from tests.dev.snippets import blocks_of, run
 from tests.documentation import build
+from tests.local_chain import LocalChain
 
 QUICKSTARTS = ("typescript", "python", "curl")
 MAX_OWN_LINES = 40
+MOST_WEI_OF_GAS = 5 * 10**9
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,7 +28,7 @@ def documentation(snippets: dict[str, str], tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("documentation")
-def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
+def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path, chain: LocalChain) -> None:
     for done, name in enumerate(QUICKSTARTS, start=1):
         blocks = blocks_of(anonymous.get(f"/docs/quickstarts/{name}/").content.decode())
         own = [line for block in blocks if block.title for line in block.content.splitlines() if line.strip()]
@@ -34,3 +36,11 @@ def test_each_quickstart_sweeps(anonymous: Client, tmp_path: Path) -> None:
         printed = run(blocks, tmp_path / name, {})
         assert "completed" in printed, name
         assert Sweep.objects.filter(status="completed").count() == done
+        assert paid_prices(chain), name
+        assert max(paid_prices(chain)) < MOST_WEI_OF_GAS, f"{name} pays more for gas than its offer says"
+
+
+def paid_prices(chain: LocalChain) -> list[int]:
+    """Return what the transactions of the last block paid for a unit of gas."""
+    block = chain.web3.eth.get_block("latest", full_transactions=False)
+    return [chain.web3.eth.get_transaction_receipt(sent)["effectiveGasPrice"] for sent in block["transactions"]]  # type: ignore[arg-type]

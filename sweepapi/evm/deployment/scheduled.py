@@ -1,6 +1,6 @@
 """The operations that wait for their delay on an access manager: decoded, and compared with the changes we announced.
 
-Anyone who holds a role can schedule. So an operation is expected only if a signed file announced it, and everything else
+Anyone who holds a role can schedule. So an operation is expected only if a signed file announced it, and all else
 is one that the guardian may have to cancel before its delay is over.
 """
 

@@ -211,9 +211,12 @@ class SweepOperations(Operations[Runner]):
         return Call("GET", path_of("/v2/sweep/status/{}", sweep_id))
 
     @operation
-    def cancel(self, sweep_id: str, body: CancelRequest, *, idempotency_key: str | None = None) -> Call[SweepState]:
+    def cancel(
+        self, sweep_id: str, body: CancelRequest | None = None, *, idempotency_key: str | None = None
+    ) -> Call[SweepState]:
         """Withdraw an offer that the user declined."""
-        return Call("POST", path_of("/v2/sweep/status/{}/cancel", sweep_id), body, headers=keyed(idempotency_key))
+        path = path_of("/v2/sweep/status/{}/cancel", sweep_id)
+        return Call("POST", path, body or {}, headers=keyed(idempotency_key))
 
     @operation
     def receipt(self, sweep_id: str) -> Call[SignedReceipt]:
