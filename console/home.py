@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.admin.models import LogEntry
 from django.db.models import Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from console import figures
 from console.models import FailedLogins
 from console.providers import BAD, views
 from partners.models import Partner
 from sweepapi import networks
 from sweeps import heartbeats, processes
-from sweeps.models import BuildStop, Sweep
+from sweeps.models import BuildStop, Comparison, Sweep
 from sweeps.queues import QUEUES
 
+MOST_CHANGES = 12
+UNSIGNED_SECONDS = 3_600  # after which the alert is
 SIGNER_NEEDS_WEI = 2 * 10**16  # for one cancellation at the highest price, as the alert has it
 
 
@@ -32,10 +36,18 @@ class Fact:
     is_bad: bool = False
 
 
-def context(_request: HttpRequest, given: dict[str, Any]) -> dict[str, Any]:
+def context(request: HttpRequest, given: dict[str, Any]) -> dict[str, Any]:
     """Add the sections of the page to what its template is given."""
-    sections = {"At work": _processes(), "Waits for someone": _queues(), "Brakes": _brakes()}
-    return {**given, "sections": {title: list(facts) for title, facts in sections.items()}}
+    sections = {
+        "At work": _processes(),
+        "Waits for someone": _queues(),
+        "Brakes": _brakes(),
+        "Invariants": _invariants(),
+        "Changed in 24 hours": _changes(),
+    }
+    shown = {title: list(facts) for title, facts in sections.items()}
+    of_money = {"charts": figures.charts(), "earners": figures.earners()}
+    return {**given, "sections": shown} | (of_money if request.user.has_perm(figures.PERMISSION) else {})
 
 
 def _processes() -> Iterator[Fact]:
@@ -66,7 +78,7 @@ def _releases() -> Iterator[Fact]:
 
 def _signer() -> Iterator[Fact]:
     """Yield what the fee signer has for the gas of cancellations, as the loop read it."""
-    read = {network: wei for process in processes.running() for network, wei in process.signer_wei.items()}
+    read = {network: wei for noted in processes.noted(processes.SIGNER_WEI) for network, wei in noted.items()}
     for network, wei in sorted(read.items()):
         name = f"Fee signer on {networks.current().name_of(network)}"
         yield Fact(name, f"{wei / 10**18:.4f} coins for gas", is_bad=wei < SIGNER_NEEDS_WEI)
@@ -80,6 +92,35 @@ def _queues() -> Iterator[Fact]:
     hour = timezone.now() - timedelta(hours=1)
     failed = FailedLogins.objects.filter(minute__gt=hour).aggregate(total=Sum("count"))["total"] or 0
     yield Fact("Failed logins within the hour", str(failed), reverse("admin:console_failedlogins_changelist"))
+
+
+def _invariants() -> Iterator[Fact]:
+    """Yield what is checked all the time, and when that was last so."""
+    for one in Comparison.objects.order_by("network"):
+        name = f"Books of {networks.current().name_of(one.network)}"
+        found = "as the chain" if not one.differences else f"{one.differences} differences from the chain"
+        yield Fact(name, f"{found}, {one.compared_at:%Y-%m-%d %H:%M} UTC", is_bad=one.differences > 0)
+    for unbalanced in processes.noted(processes.UNBALANCED_ENTRIES)[:1]:
+        yield Fact("Ledger", f"{unbalanced or 'no'} unbalanced entries", is_bad=unbalanced > 0)
+    for seconds in processes.noted(processes.UNSIGNED_SECONDS)[:1]:
+        text = "all that are over are signed" if seconds == 0 else f"one waits for {seconds / 3600:.1f} h"
+        yield Fact("Months", text, reverse("admin:ledger_checkpoint_changelist"), is_bad=seconds > UNSIGNED_SECONDS)
+    for by_network in processes.noted(processes.SCHEDULED):
+        for network, operations in by_network.items():
+            name = f"Contracts on {networks.current().name_of(network)}"
+            for operation in operations:
+                yield Fact(name, f"scheduled: {operation}", is_bad="not announced" in operation)
+
+
+def _changes() -> Iterator[Fact]:
+    """Yield which processes started, and what operators changed, newest first."""
+    since = timezone.now() - timedelta(days=1)
+    started = processes.running().filter(started_at__gt=since).values_list("release", "kind")
+    for (release, kind), count in Counter(started).items():
+        yield Fact(f"Release {release}", f"{count} {kind} started")
+    for entry in LogEntry.objects.filter(action_time__gt=since).select_related("user", "content_type")[:MOST_CHANGES]:
+        at = f"{entry.action_time:%H:%M} UTC, {entry.user}"
+        yield Fact(f"{entry.content_type}: {entry.object_repr}"[:80], f"{entry.get_change_message()} ({at})")
 
 
 def _brakes() -> Iterator[Fact]:

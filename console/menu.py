@@ -8,27 +8,28 @@ from django.urls import reverse
 # Title, icon, page, and the permission without which the line is not shown.
 JOBS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "Sweeps": (
-        ("Sweeps", "swap_horiz", "sweeps_sweep_changelist", "sweeps.view_sweep"),
-        ("Unmatched events", "help", "evm_unmatchedevent_changelist", "evm.view_unmatchedevent"),
-        ("Build stops", "front_hand", "sweeps_buildstop_changelist", "sweeps.view_buildstop"),
+        ("Sweeps", "swap_horiz", "admin:sweeps_sweep_changelist", "sweeps.view_sweep"),
+        ("Unmatched events", "help", "admin:evm_unmatchedevent_changelist", "evm.view_unmatchedevent"),
+        ("Build stops", "front_hand", "admin:sweeps_buildstop_changelist", "sweeps.view_buildstop"),
     ),
     "Partners": (
-        ("Partners", "handshake", "partners_partner_changelist", "partners.view_partner"),
-        ("API keys", "key", "partners_apikey_changelist", "partners.view_apikey"),
-        ("Webhook endpoints", "webhook", "partners_webhookendpoint_changelist", "partners.view_webhookendpoint"),
-        ("Webhook deliveries", "outbox", "partners_webhookdelivery_changelist", "partners.view_webhookdelivery"),
+        ("Partners", "handshake", "admin:partners_partner_changelist", "partners.view_partner"),
+        ("API keys", "key", "admin:partners_apikey_changelist", "partners.view_apikey"),
+        ("Webhook endpoints", "webhook", "admin:partners_webhookendpoint_changelist", "partners.view_webhookendpoint"),
+        ("Webhook deliveries", "outbox", "admin:partners_webhookdelivery_changelist", "partners.view_webhookdelivery"),
     ),
     "Money": (
-        ("Balances and payouts", "account_balance", "ledger_partnerbooks_changelist", "ledger.view_partnerbooks"),
-        ("Payouts made", "payments", "ledger_payout_changelist", "ledger.view_payout"),
-        ("Entries", "receipt_long", "ledger_journalentry_changelist", "ledger.view_journalentry"),
-        ("Accounts", "account_tree", "ledger_account_changelist", "ledger.view_account"),
-        ("Checkpoints", "verified", "ledger_checkpoint_changelist", "ledger.view_checkpoint"),
-        ("Statement eras", "history_edu", "ledger_statementera_changelist", "ledger.view_statementera"),
+        ("Figures", "monitoring", "figures", "ledger.view_journalentry"),
+        ("Balances and payouts", "account_balance", "admin:ledger_partnerbooks_changelist", "ledger.view_partnerbooks"),
+        ("Payouts made", "payments", "admin:ledger_payout_changelist", "ledger.view_payout"),
+        ("Entries", "receipt_long", "admin:ledger_journalentry_changelist", "ledger.view_journalentry"),
+        ("Accounts", "account_tree", "admin:ledger_account_changelist", "ledger.view_account"),
+        ("Checkpoints", "verified", "admin:ledger_checkpoint_changelist", "ledger.view_checkpoint"),
+        ("Statement eras", "history_edu", "admin:ledger_statementera_changelist", "ledger.view_statementera"),
     ),
     "Console": (
-        ("Users", "group", "auth_user_changelist", "auth.view_user"),
-        ("Failed logins", "lock", "console_failedlogins_changelist", "console.view_failedlogins"),
+        ("Users", "group", "admin:auth_user_changelist", "auth.view_user"),
+        ("Failed logins", "lock", "admin:console_failedlogins_changelist", "console.view_failedlogins"),
     ),
 }
 
@@ -41,7 +42,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = [{"items": [home, providers, guide]}]
     for job, lines in JOBS.items():
         items = [
-            {"title": title, "icon": icon, "link": reverse(f"admin:{page}")}
+            {"title": title, "icon": icon, "link": reverse(page)}
             for title, icon, page, permission in lines
             if request.user.has_perm(permission)
         ]

@@ -26,6 +26,7 @@ from sweepapi import networks
 from sweepapi.broker_state import BrokerState
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.repeating import Repeating
+from sweeps import processes
 from sweeps.models import Comparison, Sweep, SweepTransaction
 from sweeps.models.sweep import FLAGS_TO_REVIEW
 from sweeps.queues import QUEUE_OF_FLAGGED, QUEUES
@@ -68,7 +69,9 @@ class LedgerWalk:
         self.after = piece.last
         if piece.is_last:
             self.found_before, self.found, self.after = self.found, set(), balance_check.FIRST
-        metrics.UNBALANCED.set(len(self.found_before | self.found))
+        unbalanced = len(self.found_before | self.found)
+        metrics.UNBALANCED.set(unbalanced)
+        processes.notes[processes.UNBALANCED_ENTRIES] = unbalanced
 
 
 @dataclass
@@ -146,7 +149,9 @@ def _numbers() -> None:
 
 def _statements() -> None:
     with _bounded():
-        metrics.UNSIGNED.set(checkpoints.oldest_waits().total_seconds())
+        waits = checkpoints.oldest_waits().total_seconds()
+    metrics.UNSIGNED.set(waits)
+    processes.notes[processes.UNSIGNED_SECONDS] = waits
 
 
 def _webhooks() -> None:

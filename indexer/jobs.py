@@ -15,6 +15,7 @@ from partners.webhooks import endpoints
 from partners.webhooks.deliverer import Deliverer
 from sweepapi import networks
 from sweepapi.startup.needs import FEE_SIGNER
+from sweeps.books import hourly_sums
 from sweeps.heartbeats import WEBHOOKS, WORKER
 from sweeps.rails.registry import RAILS
 from sweeps.status_objects import status_objects
@@ -51,6 +52,7 @@ def all_jobs() -> list[Job]:
         Job("schedules", 15.0, ScheduleWatches().round),
         Job("balances", 60.0, signer_balance.measure, secrets=[FEE_SIGNER]),
         Job("books", 600.0, books.compare_last_day),  # rows say when each network is due, once a day
+        Job("sums", 60.0, hourly_sums.sum_hours),
         Job("purges", 3600.0, purge),
     ]
     return [job for job in jobs if job.name != "following" or settings.FOLLOW_SECONDS > 0]

@@ -12,6 +12,7 @@ from sweepapi.evm.deployment.history import ScheduleWatch
 from sweepapi.evm.deployment.scheduled import ScheduledOperation, announced_calls
 from sweepapi.monitoring import metrics
 from sweepapi.rpc.errors import ChainUnavailableError
+from sweeps import processes
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +42,10 @@ class ScheduleWatches:
         for operation in surprises - self._reported:
             log.error("operation_not_announced", network=chain.network, operation=str(operation))
         self._reported |= surprises
+        processes.notes[processes.SCHEDULED][chain.network] = [
+            f"{operation.call.meaning}, {'not announced' if operation in surprises else 'announced'}"
+            for operation in scheduled
+        ]
         metrics.SCHEDULED.labels(chain.network, "no").set(len(surprises))
         metrics.SCHEDULED.labels(chain.network, "yes").set(len(scheduled) - len(surprises))
         metrics.SCHEDULED_READ.labels(chain.network).set(time())

@@ -23,4 +23,4 @@ def measure() -> None:
             log.warning("signer_balance_unknown", network=chain.network)
         else:
             metrics.SIGNER_BALANCE.labels(chain.network).set(balance)
-            processes.signer_wei[chain.network] = balance
+            processes.notes[processes.SIGNER_WEI][chain.network] = balance

@@ -2,8 +2,10 @@
 
 import os
 import socket
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django import db
@@ -22,7 +24,14 @@ FORGOTTEN_AFTER = timedelta(days=1)
 
 log = structlog.get_logger(__name__)
 
-signer_wei: dict[str, int] = {}  # what this process last read, by network
+# What this process last measured and others show, by name; the values are JSON.
+SIGNER_WEI, SCHEDULED, UNBALANCED_ENTRIES, UNSIGNED_SECONDS = (
+    "signer_wei",  # of the fee signer, by network
+    "scheduled",  # the operations on the contracts' manager that wait for their delay, by network
+    "unbalanced_entries",
+    "unsigned_seconds",  # for how long the oldest month that is over waits for its signed statement
+)
+notes: dict[str, Any] = {SIGNER_WEI: {}, SCHEDULED: {}}
 
 
 @dataclass
@@ -39,18 +48,23 @@ class ProcessReport:
             release=settings.SPECTACULAR_SETTINGS["VERSION"],
             started_at=self._started_at,
             providers=[asdict(state) for state in states()],
-            signer_wei=dict(signer_wei),
+            notes=deepcopy(notes),
         )
         try:
             RunningProcess.objects.bulk_create(
                 [row],
                 update_conflicts=True,
                 unique_fields=["name"],
-                update_fields=["release", "started_at", "seen_at", "providers", "signer_wei"],
+                update_fields=["release", "started_at", "seen_at", "providers", "notes"],
             )
             RunningProcess.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
         except db.Error as error:
             log.warning("process_not_reported", error=type(error).__name__)
+
+
+def noted(name: str) -> list[Any]:
+    """Return what each process noted under a name, as it reported just now."""
+    return [process.notes[name] for process in running() if process.notes.get(name) not in (None, {})]
 
 
 def states() -> list[ProviderState]:

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from console.figures import figures
 from console.logins.views import no_signup
 from console.providers import providers
 from console.runbook import runbook
@@ -30,6 +31,7 @@ urlpatterns = [
     path("identity/error/", identities.login_error, name="socialaccount_login_error"),
     path("search/", search),  # in place of the library's own
     path("providers/", providers, name="providers"),
+    path("figures/", figures, name="figures"),
     path("runbook/", runbook, name="runbook"),
     re_path(r"^runbook/(?P<name>[a-z][a-z0-9-]*)/$", runbook, name="runbook_page"),
     path("", admin.site.urls),

@@ -1173,10 +1173,43 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField()),
                 ("seen_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("providers", models.JSONField(default=list)),
-                ("signer_wei", models.JSONField(default=dict)),
+                ("notes", models.JSONField(default=dict)),
             ],
             options={
                 "ordering": ["kind", "name"],
+            },
+        ),
+        migrations.CreateModel(
+            name="HourlySum",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("hour", models.DateTimeField()),
+                ("network", sweepapi.fields.NetworkField()),
+                ("asset", sweepapi.fields.AccountAddressField()),
+                ("executions", models.IntegerField()),
+                ("volume", sweepapi.fields.SignedAmountField()),
+                ("partner_fees", sweepapi.fields.SignedAmountField()),
+                ("protocol_fees", sweepapi.fields.SignedAmountField()),
+                ("volume_micros", sweepapi.fields.SignedAmountField()),
+                ("partner_micros", sweepapi.fields.SignedAmountField()),
+                ("protocol_micros", sweepapi.fields.SignedAmountField()),
+                ("accepted", models.IntegerField()),
+                ("seconds", models.FloatField()),
+                (
+                    "partner",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="partners.partner",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["hour"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("hour", "network", "partner", "asset"), name="hourly_sum_is_unique")
+                ],
             },
         ),
     ]

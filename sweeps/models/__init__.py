@@ -13,6 +13,7 @@ from sweeps.models.event import Cause, EventKind, SweepEvent
 from sweeps.models.execution import Execution, SkippedToken, SweepTransaction, TokenOutcome
 from sweeps.models.handling import Handling
 from sweeps.models.heartbeat import Heartbeat
+from sweeps.models.hourly_sum import HourlySum
 from sweeps.models.offer import Offer
 from sweeps.models.process import RunningProcess
 from sweeps.models.sandbox import MovedClock, SandboxChain, ScriptedTransaction
@@ -30,6 +31,7 @@ __all__ = [
     "Flag",
     "Handling",
     "Heartbeat",
+    "HourlySum",
     "MovedClock",
     "Offer",
     "RunningProcess",

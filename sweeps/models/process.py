@@ -15,7 +15,7 @@ class RunningProcess(models.Model):
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_default=Now())  # by the database's clock
     providers = models.JSONField(default=list)  # a ``ProviderState`` each
-    signer_wei = models.JSONField(default=dict)  # what the fee signer has, by network, where the process reads it
+    notes = models.JSONField(default=dict)  # what else it measures, by the names of ``processes``
 
     class Meta:
         ordering: ClassVar = ["kind", "name"]

@@ -77,7 +77,7 @@ def titles(browser: ConsoleClient) -> set[str]:
 
 def test_the_home_shows_the_releases_that_run_and_the_signers_coin(ops: ConsoleClient) -> None:
     ProcessReport("work")()
-    RunningProcess.objects.update(signer_wei={"eip155:31337": 10**16})
+    RunningProcess.objects.update(notes={"signer_wei": {"eip155:31337": 10**16}})
     RunningProcess.objects.create(name="web on old, 1", kind="web", release="0.1.0", started_at=timezone.now())
     at_work = sections(ops)["At work"]
     assert at_work["Release 0.1.0"] == ("1 web", True)

@@ -14,6 +14,7 @@ from partners.webhooks import claims, outbox
 from partners.webhooks.attempts import AttemptOutcome
 from partners.webhooks.claims import Attempted
 from sweepapi.modes import Mode
+from sweeps.books.hourly_sums import sum_hours
 from sweeps.models import BuildStop, ChainHead, Execution, SkippedToken, Sweep
 from sweeps.models.sandbox import MovedClock, ScriptedTransaction
 from sweeps.rails.evm.models import LastHop, Leg, LegPermit, PermitNonces, ScannedBlocks, UnmatchedEvent
@@ -37,6 +38,7 @@ def store_rows() -> None:
     book_payable(sweep.partner, 100)
     book_payout(sweep.partner, 100)
     number_by_time()
+    sum_hours()
     _store_proven(sweep)
     _store_offered(sweep)
     _store_executed(sweep.executions.get())

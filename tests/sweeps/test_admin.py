@@ -1,8 +1,11 @@
 """Operators see a sweep on one page, request a check, void it and cancel it on chain; they edit nothing."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from html import unescape
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -18,11 +21,13 @@ from sweepapi.fields import UINT256_MAX
 from sweepapi.networks import Networks
 from sweepapi.solana.cluster.clusters import load_clusters
 from sweeps import wake
-from sweeps.models import EventKind, Sweep, SweepEvent
+from sweeps.admin import APPLIES
+from sweeps.models import EventKind, Handling, Sweep, SweepEvent
 from sweeps.rails.evm.models import LastHop
 from sweeps.rails.evm_v5.models import Cancellation
 from sweeps.rails.evm_v5.rail import EvmV5
 from sweeps.rails.solana_v1.models import BuiltTransaction
+from sweeps.shown.plain_story import plain_story
 from sweeps.story import reopening
 from sweeps.story.withdrawal import void
 from tests.factories.ledger import book_fee
@@ -365,3 +370,58 @@ def test_a_user_who_may_only_view_may_not_act() -> None:
 def test_an_action_on_a_malformed_id_is_not_found(ops: Client, name: str) -> None:
     answer = ops.post(reverse(f"admin:sweeps_sweep_{name}", args=["x"]), {"_form_submitted": "true", "reason": "x"})
     assert answer.status_code == 404
+
+
+def test_an_operator_takes_a_sweep_and_the_list_names_them(ops: Client) -> None:
+    sweep = SweepFactory.create()
+    ops.post(action("take", sweep), {"_form_submitted": "true"})
+    assert Handling.objects.get(sweep=sweep).is_taken
+    assert LogEntry.objects.get().get_change_message() == "Taken."
+    (row,) = ops.get(reverse("admin:sweeps_sweep_changelist"), {"queue": "unsent"}).context["cl"].result_list
+    assert [one.operator for one in row.handlings.all()] == ["ops"]
+
+
+def test_flags_are_acknowledged_with_a_note_and_leave_the_queue(ops: Client) -> None:
+    sweep = SweepFactory.create(flags=["below_minimum"])
+    queue = {"queue": "flagged"}
+    lists = reverse("admin:sweeps_sweep_changelist")
+    assert list(ops.get(lists, queue).context["cl"].result_list) == [sweep]
+    ops.post(action("acknowledge", sweep), {"_form_submitted": "true", "reason": ""})
+    assert not Handling.objects.exists(), "it needs a note"
+    ops.post(action("acknowledge", sweep), {"_form_submitted": "true", "reason": "The pool was thin."})
+    assert Handling.objects.values_list("flags", "note").get() == (["below_minimum"], "The pool was thin.")
+    assert list(ops.get(lists, queue).context["cl"].result_list) == []
+    assert "acknowledged below_minimum" in ops.get(page(sweep)).content.decode()
+
+
+def test_a_queue_has_what_waits_the_longest_first(ops: Client) -> None:
+    first, second = SweepFactory.create(), SweepFactory.create()
+    lists = reverse("admin:sweeps_sweep_changelist")
+    assert list(ops.get(lists, {"queue": "unsent"}).context["cl"].result_list) == [first, second]
+    assert list(ops.get(lists).context["cl"].result_list) == [second, first]
+
+
+@pytest.mark.parametrize(
+    ("facts", "offered"),
+    [
+        ({}, {"take", "check_now", "void", "cancel_on_chain"}),
+        ({"flags": ["below_minimum"]}, {"take", "acknowledge", "check_now", "void", "cancel_on_chain"}),
+        ({"status": "expired", "is_open": False, "closed_at": timezone.now(), "next_check_at": None}, set()),
+    ],
+)
+def test_a_page_offers_what_may_apply_to_its_sweep(ops: Client, facts: dict[str, Any], offered: set[str]) -> None:
+    sweep = SweepFactory.create(**facts)
+    links = re.findall(rf"{sweep.id}/([a-z-]+)/", ops.get(page(sweep)).content.decode())
+    assert {link.replace("-", "_") for link in links} & APPLIES.keys() == offered
+
+
+def test_the_story_for_the_partner_has_amounts_and_events_and_nothing_of_operators(ops: Client) -> None:
+    sweep = SweepFactory.create(client_reference="order 7")
+    ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "between us"})
+    story = plain_story(Sweep.objects.get(id=sweep.id))
+    assert f"Sweep {sweep.id} on local, void" in story
+    assert "Your reference: order 7" in story
+    assert "The sweep was voided." in story
+    assert "between us" not in story
+    assert "ops" not in story
+    assert story in unescape(ops.get(page(sweep)).content.decode())
