@@ -21,7 +21,7 @@ from ledger.models import Asset
 from ledger.statements.month import Month
 from partners.models import Partner
 from sweepapi import networks
-from sweepapi.token_amounts import token_amount
+from sweepapi.token_amounts import whole_tokens
 from sweeps.models import HourlySum
 
 PERMISSION = "ledger.view_journalentry"
@@ -164,7 +164,7 @@ def _asset_rows(found: list[dict[str, Any]], known: Mapping[tuple[str, str], Ass
     for row in found:
         asset = known[row["network"], row["asset"]]
         amounts = [
-            token_amount(row[name], asset.decimals, asset.symbol) for name in ("protocol_units", "partner_units")
+            f"{whole_tokens(row[name], asset.decimals)} {asset.symbol}" for name in ("protocol_units", "partner_units")
         ]
         yield [asset.symbol or asset.asset, networks.current().name_of(asset.network), *amounts, *_cells(row)]
 

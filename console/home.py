@@ -105,11 +105,15 @@ def _invariants() -> Iterator[Fact]:
     for seconds in processes.noted(processes.UNSIGNED_SECONDS)[:1]:
         text = "all that are over are signed" if seconds == 0 else f"one waits for {seconds / 3600:.1f} h"
         yield Fact("Months", text, reverse("admin:ledger_checkpoint_changelist"), is_bad=seconds > UNSIGNED_SECONDS)
-    for by_network in processes.noted(processes.SCHEDULED):
-        for network, operations in by_network.items():
-            name = f"Contracts on {networks.current().name_of(network)}"
-            for operation in operations:
-                yield Fact(name, f"scheduled: {operation}", is_bad="not announced" in operation)
+    scheduled = {
+        (network, operation)
+        for by_network in processes.noted(processes.SCHEDULED)
+        for network, operations in by_network.items()
+        for operation in operations
+    }
+    for network, operation in sorted(scheduled):
+        name = f"Contracts on {networks.current().name_of(network)}"
+        yield Fact(name, f"scheduled: {operation}", is_bad="not announced" in operation)
 
 
 def _changes() -> Iterator[Fact]:

@@ -62,9 +62,11 @@ def _page(name: str) -> tuple[str, SafeString]:
     title, _, text = named.partition("\n")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
-    for heading, content in pairwise(tokens):
-        if heading.type == "heading_open":
-            heading.attrSet("id", slugify(content.content))
+    for token, content in pairwise(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", slugify(content.content))
+        elif token.type == "table_open":
+            token.attrSet("tabindex", "0")  # it scrolls on narrow screens
     for token in _inline(tokens):
         if token.type == "link_open":
             token.attrSet("href", _target(str(token.attrGet("href"))))

@@ -12,7 +12,11 @@ class SweepApiConfig(AppConfig):
     verbose_name = "Shared"
 
     def ready(self) -> None:
-        """Register the system check, and what counts calls to providers and lines; importing them does it."""
+        """Register the system check, and what counts calls to providers and lines; importing them does it.
+
+        Unexpected errors are reported from now on.
+        """
         import_module("sweepapi.checks")
         import_module("sweepapi.monitoring.lines")
         import_module("sweepapi.monitoring.providers")
+        import_module("sweepapi.startup.error_reports").start()

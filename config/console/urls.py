@@ -14,6 +14,7 @@ from console.runbook import runbook
 from console.search import search
 
 admin.autodiscover()
+admin.site.index_title = "Home"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # the one page of logins
 
 urlpatterns = [

@@ -84,8 +84,15 @@ def test_no_page_breaks_its_policy_or_overflows_and_those_of_logins_have_no_barr
     browser: Browser, console: str
 ) -> None:
     sweep = SweepFactory.create()
-    names = ("admin:index", "admin:sweeps_sweep_changelist", "admin:partners_partner_changelist", "providers")
-    paths = [*map(reverse, names), reverse("admin:sweeps_sweep_change", args=[sweep.pk])]
+    names = (
+        "admin:index",
+        "admin:sweeps_sweep_changelist",
+        "admin:partners_partner_changelist",
+        "providers",
+        "figures",
+    )
+    runbook = [reverse("runbook"), *(reverse("runbook_page", args=[name]) for name in ("loop-away", "flags"))]
+    paths = [*map(reverse, names), reverse("admin:sweeps_sweep_change", args=[sweep.pk]), *runbook]
     logins = [reverse("mfa_index"), reverse("mfa_activate_totp"), reverse("mfa_view_recovery_codes")]
     found: dict[str, list[str]] = {}
     with browser.page() as page:
@@ -98,7 +105,7 @@ def test_no_page_breaks_its_policy_or_overflows_and_those_of_logins_have_no_barr
             for width, dark in ((DESK_PIXELS, False), (PHONE_PIXELS, True)):
                 page.view(width=width, dark=dark)
                 page.goto(console + path)
-                wrong = page.faults() + (barriers(page) if path in logins else [])
+                wrong = page.faults() + (barriers(page) if path in [*logins, *runbook] else [])
                 if page.evaluate(OVERFLOW):
                     wrong.append(f"too wide at {width} pixels")
                 found[f"{path} at {width}"] = wrong
