@@ -1,7 +1,7 @@
 """``python -m lab.alerts``: makes each trouble, waits for its alert and its end, then watches quiet traffic.
 
 Prints a table and writes ``var/bench/alerts.json``; exits with 1 if a target is missed. ``--only TEXT`` makes the
-troubles whose names contain it, ``--quiet-minutes`` says how long the traffic lasts.
+troubles whose names contain one of these, ``--quiet-minutes`` says how long the traffic lasts.
 """
 
 import argparse
@@ -31,7 +31,7 @@ CROSSING_SECONDS = 90
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.alerts")
-    parser.add_argument("--only", default="", help="make the troubles whose names contain this")
+    parser.add_argument("--only", nargs="+", default=[""], help="make the troubles whose names contain one of these")
     parser.add_argument("--quiet-minutes", type=float, default=30, help="how long nothing may fire")
     given = parser.parse_args(arguments)
     try:
@@ -46,13 +46,13 @@ def main(arguments: Sequence[str]) -> int:
         return 130
 
 
-def run(of: AlertScene, only: str, quiet_minutes: float) -> int:
+def run(of: AlertScene, only: Sequence[str], quiet_minutes: float) -> int:
     """Measure all, and conclude."""
     quiet.sweep(of)  # so that every figure has something to show
     _patiently(lambda: not of.firing() and bool(of.query("sweepapi_figure_timestamp_seconds")), what="a quiet start")
     rows = []
     for trouble in troubles(of):
-        if only in trouble.name:
+        if any(text in trouble.name for text in only):
             rows.append(_measure(of, trouble))
             say(str(rows[-1]))
     during = quiet.watch(of, minutes=quiet_minutes)
