@@ -3,6 +3,7 @@
 Public facts of the chains are in ``chains.toml`` and ``clusters.toml``; secrets come only from the environment.
 """
 
+import logging
 import math
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import environ
 import structlog
 from django.core.exceptions import ImproperlyConfigured
 
+from config.json_lines import json_line
 from config.openapi import SPECTACULAR
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -280,6 +282,9 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- Logs -------------------------------------------------------------------------------------------------------------
+# What no line shows need not be found out for each, as the documentation of ``logging`` has it under "Optimization".
+logging._srcfile = None  # noqa: SLF001
+logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,
@@ -298,7 +303,7 @@ LOGGING = {
     "formatters": {
         "json": {
             "()": structlog.stdlib.ProcessorFormatter,
-            "processor": structlog.processors.JSONRenderer(),
+            "processor": structlog.processors.JSONRenderer(serializer=json_line),
             "foreign_pre_chain": [
                 structlog.contextvars.merge_contextvars,
                 structlog.stdlib.add_logger_name,

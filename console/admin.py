@@ -45,7 +45,7 @@ class NewPersonForm(UserCreationForm):
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin, AdminPages):  # type: ignore[type-arg]  # generic in the stubs only
+class PersonAdmin(UserAdmin, AdminPages):  # type: ignore[type-arg,misc]  # generic in the stubs only
     """People and their roles. Superusers are made by `manage.py createsuperuser`, and only they change each other."""
 
     form = RoleForm

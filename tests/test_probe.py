@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 def probe(url: str, heart: Receiver) -> tuple[int, str]:
-    argv = [sys.executable, PROBE, url, "--heartbeat", heart.url]
+    argv = [sys.executable, str(PROBE), url, "--heartbeat", heart.url]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stdout.strip()
 

@@ -6,6 +6,7 @@ to zero. An entry and its postings are written in one transaction and never chan
 by another one. The triggers of ``ledger.triggers`` enforce this in PostgreSQL. Sweeps are referred to by UUID only.
 """
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -123,6 +124,7 @@ class JournalEntry(models.Model):
             models.Index(
                 fields=["posted_in", "id"], name="entry_to_number"
             ),  # in the order of ``ledger.entries.numbering``
+            BrinIndex(fields=["posted_at"], name="entry_by_time", autosummarize=True),  # for sums of hours
             # What partners look up among millions; other filters read their entries one by one.
             models.Index(fields=["partner", "tx_hash"], name="entry_by_transaction"),
             models.Index(fields=["partner", "wallet"], name="entry_by_wallet", condition=Q(wallet__isnull=False)),

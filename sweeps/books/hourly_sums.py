@@ -1,32 +1,32 @@
 """Sums what the ledger booked by hour, partner and asset; the last hours are summed again, until they are over."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from uuid import UUID
 
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Max, Min
 from django.utils import timezone
 
+from ledger.models import JournalEntry
 from sweeps.models import HourlySum
 
-# Entries are committed within seconds of their time, and ids are made by other clocks than the database's.
-LATE = timedelta(minutes=10)
-BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
+LATE = timedelta(minutes=10)  # entries are committed within seconds of their time
+STEP = timedelta(hours=6)  # a statement
 
 
 def sum_hours() -> None:
-    """Sum from the hour before the last one that was summed; from the first entry on if none was."""
+    """Sum from the last hour that was summed; from that of the first entry on if none was."""
     last = HourlySum.objects.aggregate(hour=Max("hour"))["hour"]
-    hour = BEGINNING if last is None else min(last, timezone.now() - LATE).replace(minute=0, second=0, microsecond=0)
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(), {"hour": hour, "first_id": _first_id(hour - LATE)})
-
-
-def _first_id(moment: datetime) -> UUID:
-    """Return the lowest UUID of version 7 of a time (RFC 9562, section 5.7)."""
-    return UUID(int=int(moment.timestamp() * 1_000) << 80)
+    begin = last or JournalEntry.objects.aggregate(first=Min("posted_at"))["first"]
+    now = timezone.now()
+    if begin is None:
+        return
+    begin = min(begin, now - LATE).replace(minute=0, second=0, microsecond=0)
+    while begin <= now:
+        with connection.cursor() as cursor:
+            cursor.execute(_statement(), {"begin": begin, "end": begin + STEP})
+        begin += STEP
 
 
 @cache

@@ -1,4 +1,4 @@
--- The sums of each hour from one on. The ids of entries begin with their time, so the primary key finds them.
+-- The sums of some hours.
 INSERT INTO sweeps_hourlysum (
     hour, network, partner_id, asset, executions, volume, partner_fees, protocol_fees,
     volume_micros, partner_micros, protocol_micros, accepted, seconds
@@ -37,7 +37,7 @@ LEFT JOIN LATERAL (
         WHERE offer.sweep_id = entry.sweep_ref ORDER BY offer.sequence DESC LIMIT 1
     ) AS newest
 ) AS price ON true
-WHERE entry.kind IN ('sweep_fee', 'reversal') AND entry.id >= %(first_id)s AND entry.posted_at >= %(hour)s
+WHERE entry.kind IN ('sweep_fee', 'reversal') AND entry.posted_at >= %(begin)s AND entry.posted_at < %(end)s
 GROUP BY 1, 2, 3, 4
 ON CONFLICT (hour, network, partner_id, asset) DO UPDATE SET
     executions = excluded.executions,

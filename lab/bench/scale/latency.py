@@ -101,12 +101,13 @@ def _latencies(stock: Stock, of_few: Sequence[Request], of_many: Sequence[Reques
     few, many = [], []
     for with_few, with_many in zip(of_few, of_many, strict=True):
         with stock.few():
-            few.append(_milliseconds(with_few))
-        many.append(_milliseconds(with_many))
+            few.append(milliseconds(with_few))
+        many.append(milliseconds(with_many))
     return Latency.of(few[WARM_UP:]), Latency.of(many[WARM_UP:])
 
 
-def _milliseconds(request: Request) -> float:
+def milliseconds(request: Request) -> float:
+    """Return how long something takes."""
     started = time.perf_counter()
     request()
     return 1_000 * (time.perf_counter() - started)

@@ -12,7 +12,7 @@ FEW, SWEEPS = 10_000, 5_000_000  # of the last, at least twice as many
 def main() -> int:
     """Run everything; returns the exit code."""
     set_up()
-    from lab.bench.scale import latency, sizes, worker  # noqa: PLC0415 - models exist after django.setup()
+    from lab.bench.scale import console, latency, sizes, worker  # noqa: PLC0415 - models exist after django.setup()
     from lab.bench.scale.stock import Stock  # noqa: PLC0415 - as above
     from lab.bench.service import Service  # noqa: PLC0415 - as above
 
@@ -21,7 +21,7 @@ def main() -> int:
         stock.load(FEW)
         stock.keep_as_few()
         stock.load(many)
-        sections = [latency.measure(stock, FEW)]
+        sections = [latency.measure(stock, FEW), console.measure_console(stock)]
         plans = latency.plans(stock)
         claims, plans_of_claims = worker.measure_claims(stock)
         sections += [claims, worker.measure_expiry(stock), sizes.measure_bytes(stock), sizes.measure_indexes()]
