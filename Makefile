@@ -241,9 +241,11 @@ lab-bench: $(TOKEN_LISTS_READY)
 endif
 
 # Times are of a machine that does nothing else meanwhile. `scale` stores SWEEPS=5000000 on 60 GB of disk.
-lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|deception|gas|indexer|scale|solana|wallets|webhooks; fails if a target is missed
+lab-bench: $(CONTRACTS_READY) ## measure SECTION=api|build|deception|gas|indexer|monitoring|scale|solana|wallets|webhooks; fails if a target is missed
 ifeq ($(SECTION),gas)
 	@cd contracts && PATH="$(NODE_BIN):$$PATH" node bin/bench-gas.mjs
+else ifeq ($(SECTION),monitoring)
+	@$(PY) -m dev exec -- $(PY) -m lab.bench.monitoring
 else ifeq ($(SECTION),scale)
 	@$(PY) -m lab.bench.scale
 else

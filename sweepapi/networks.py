@@ -216,6 +216,11 @@ class Networks:
         """Return a known cluster; ``KeyError`` as ``chain`` raises it."""
         return self._clusters[network]
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each network of both files, enabled or not, by its identifier."""
+        return {network: found.name for network, found in self._by_network.items()}
+
     def name_of(self, network: str) -> str:
         """Return the network's name, or its CAIP-2 identifier if its file no longer names it."""
         found = self._by_network.get(network)

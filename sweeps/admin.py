@@ -79,6 +79,19 @@ class QueueFilter(admin.SimpleListFilter):
         return sweeps if chosen is None else sweeps.filter(chosen.condition())
 
 
+class RailFilter(admin.SimpleListFilter):
+    """The rails of this release: to read which the table has takes reading it all."""
+
+    title = "rail"
+    parameter_name = "built_by"
+
+    def lookups(self, _request: HttpRequest, _pages: object) -> list[tuple[str, str]]:
+        return [(name, name) for name in RAILS]
+
+    def queryset(self, _request: HttpRequest, sweeps: QuerySet[Sweep]) -> QuerySet[Sweep]:
+        return sweeps.filter(rail=self.value()) if self.value() in RAILS else sweeps
+
+
 @admin.register(Sweep)
 class SweepAdmin(ReadOnly, AdminPages):
     """Sweeps, newest first."""
@@ -96,7 +109,7 @@ class SweepAdmin(ReadOnly, AdminPages):
         "show_wallet",
     ]
     list_display_links = ["created_at"]
-    list_filter = [QueueFilter, "status", "is_open", "partner", ("network", NetworkFilter), "rail"]
+    list_filter = [QueueFilter, "status", "is_open", "partner", ("network", NetworkFilter), RailFilter]
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "client_reference", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]

@@ -139,7 +139,6 @@ class WebhookDeliveryAdmin(ReadOnly, AdminPages):
     list_filter = ["status", "message__type", ("endpoint", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["message", "endpoint"]
     search_fields = ["message__id", "message__sweep_ref"]
-    show_full_result_count = False
     inlines = [AttemptInline]
     fields = readonly_fields = [
         *("show_type", "show_message", "show_sweep", "endpoint", "show_status", "attempts"),
