@@ -59,7 +59,7 @@ def providers(request: HttpRequest) -> HttpResponse:
 def views() -> dict[str, list[tuple[str, ProviderState]]]:
     """Return by network each provider's state with the name of the process that sees it so; this one is the first."""
     seen = defaultdict[str, list[tuple[str, ProviderState]]](list)
-    for state in processes.states():
+    for state in processes.states(networks.current()):
         seen[state.network].append(("this one", state))
     for process in processes.running():
         for state in processes.states_of(process):

@@ -257,7 +257,7 @@ class SweepAdmin(ReadOnly, AdminPages):
 
     @display(description="For the partner")
     def show_story(self, sweep: Sweep) -> SafeString:
-        return story_to_copy(plain_story(sweep))
+        return story_to_copy(plain_story(sweep, networks.current()))
 
     @display(description="Facts")
     def show_facts(self, sweep: Sweep) -> SafeString:

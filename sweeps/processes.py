@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from sweepapi import networks
+from sweepapi.networks import Networks
 from sweepapi.rpc.ranking import ProviderState
 from sweeps.models import RunningProcess
 
@@ -39,6 +41,7 @@ class ProcessReport:
     """Reports for this process, whose ``kind`` is that of its service in compose.yaml."""
 
     kind: str
+    _registry: Callable[[], Networks] = networks.current
     _started_at: datetime = field(default_factory=timezone.now)
 
     def __call__(self) -> None:
@@ -47,7 +50,7 @@ class ProcessReport:
             kind=self.kind,
             release=settings.SPECTACULAR_SETTINGS["VERSION"],
             started_at=self._started_at,
-            providers=[asdict(state) for state in states()],
+            providers=[asdict(state) for state in states(self._registry())],
             notes=deepcopy(notes),
         )
         try:
@@ -67,9 +70,8 @@ def noted(name: str) -> list[Any]:
     return [process.notes[name] for process in running() if process.notes.get(name) not in (None, {})]
 
 
-def states() -> list[ProviderState]:
+def states(registry: Networks) -> list[ProviderState]:
     """Return how this process sees each provider of the enabled networks."""
-    registry = networks.current()
     return [state for network in registry.enabled_networks for state in registry.pool(network).state]
 
 

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 
-from sweepapi import networks
+from sweepapi.networks import Networks
 from sweepapi.token_amounts import token_amount
 from sweeps.models import Sweep
 from sweeps.shown import timeline
 
 
-def plain_story(sweep: Sweep) -> str:
+def plain_story(sweep: Sweep, registry: Networks) -> str:
     """Return the story, a line each: what it is, what it swept, what came of it, and each event in UTC."""
-    return "\n".join(_lines(sweep))
+    return "\n".join(_lines(sweep, registry))
 
 
-def _lines(sweep: Sweep) -> Iterator[str]:
-    registry = networks.current()
+def _lines(sweep: Sweep, registry: Networks) -> Iterator[str]:
     yield f"Sweep {sweep.id} on {registry.name_of(sweep.network)}, {sweep.status}"
     if sweep.client_reference:
         yield f"Your reference: {sweep.client_reference}"

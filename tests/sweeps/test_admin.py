@@ -418,7 +418,7 @@ def test_a_page_offers_what_may_apply_to_its_sweep(ops: Client, facts: dict[str,
 def test_the_story_for_the_partner_has_amounts_and_events_and_nothing_of_operators(ops: Client) -> None:
     sweep = SweepFactory.create(client_reference="order 7")
     ops.post(action("void", sweep), {"_form_submitted": "true", "reason": "between us"})
-    story = plain_story(Sweep.objects.get(id=sweep.id))
+    story = plain_story(Sweep.objects.get(id=sweep.id), networks.current())
     assert f"Sweep {sweep.id} on local, void" in story
     assert "Your reference: order 7" in story
     assert "The sweep was voided." in story
