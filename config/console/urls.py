@@ -37,3 +37,8 @@ urlpatterns = [
     re_path(r"^runbook/(?P<name>[a-z][a-z0-9-]*)/$", runbook, name="runbook_page"),
     path("", admin.site.urls),
 ]
+
+handler400 = "console.failures.bad_request"
+handler403 = "console.failures.forbidden"
+handler404 = "console.failures.not_found"
+handler500 = "console.failures.server_error"
