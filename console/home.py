@@ -1,4 +1,4 @@
-"""The console's home: what is away, what waits for someone, and which brakes are on."""
+"""The console's home: what is away, waits for someone, is stopped, holds or changed, and what was earned."""
 
 from collections import Counter
 from collections.abc import Iterator

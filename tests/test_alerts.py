@@ -12,6 +12,7 @@ import yaml
 from django.conf import settings
 from prometheus_client.metrics import MetricWrapperBase
 
+from console import home
 from console.runbook import page_of
 from sweepapi.monitoring import metrics
 from sweepapi.monitoring.lines import COUNTED
@@ -118,6 +119,14 @@ def test_what_explains_others_names_alerts_that_exist() -> None:
     }
     assert named <= {rule["alert"] for rule in ALERTS}
     assert {route["name"] for route in routes["receivers"]} == {"page", "ticket", "heartbeat"}
+
+
+@pytest.mark.parametrize(
+    ("alert", "threshold"), [("SignerOutOfGas", home.SIGNER_NEEDS_WEI), ("MonthUnsigned", home.UNSIGNED_SECONDS)]
+)
+def test_the_home_marks_from_the_threshold_of_the_alert_on(alert: str, threshold: int) -> None:
+    (expression,) = [rule["expr"] for rule in ALERTS if rule["alert"] == alert]
+    assert float(re.split("[<>]", expression)[1]) == threshold
 
 
 def test_prometheus_scrapes_every_process_of_production() -> None:
