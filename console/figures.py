@@ -17,6 +17,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from ledger.csv_files import inert
 from ledger.models import Asset
 from ledger.statements.month import Month
 from partners.models import Partner
@@ -117,13 +118,8 @@ def _as_csv(table: FigureTable | None, month: Month) -> HttpResponse:
         raise Http404
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{table.name}-{month}.csv"'
-    csv.writer(response).writerows([table.headers, *(map(_inert, row) for row in table.rows)])
+    csv.writer(response).writerows([table.headers, *([inert(row[0]), *row[1:]] for row in table.rows)])
     return response
-
-
-def _inert(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula: symbols are the tokens' own texts."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def _of(month: Month) -> QuerySet[HourlySum]:

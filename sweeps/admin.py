@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
@@ -28,6 +28,7 @@ from sweepapi.admin.pages import AdminPages
 from sweepapi.admin.read_only import ReadOnly
 from sweepapi.admin.reason import ReasonForm
 from sweepapi.errors import SweepNotCancellable, SweepNotVoidable
+from sweepapi.token_amounts import whole_tokens
 from sweeps.admin_parts import (
     ExecutionInline,
     TokenInline,
@@ -46,6 +47,7 @@ from sweeps.queues import QUEUES
 from sweeps.rails.registry import RAILS
 from sweeps.shown import timeline
 from sweeps.shown.plain_story import plain_story
+from sweeps.shown.spreadsheet import as_csv
 from sweeps.story.handling import acknowledge, take
 from sweeps.story.reopening import reopen
 from sweeps.story.withdrawal import cancel_on_chain, void
@@ -113,6 +115,7 @@ class SweepAdmin(ReadOnly, AdminPages):
     list_select_related = ["partner"]
     search_fields = ["id", "wallet", "client_reference", "transactions__tx_hash"]
     inlines = [TransactionInline, ExecutionInline, TokenInline]
+    actions = ["download"]
     actions_detail = ["take", "acknowledge", "check_now", "check_again", "void", "cancel_on_chain"]
     fieldsets = [
         (
@@ -194,9 +197,9 @@ class SweepAdmin(ReadOnly, AdminPages):
     def show_amount(self, sweep: Sweep) -> str:
         """Show what was executed, or the least that would be."""
         done = [one.gross_output for one in sweep.executions.all() if one.gross_output is not None]
-        if done or sweep.is_adopted:
-            return output_amount(sum(done), sweep)
-        return f"at least {output_amount(sweep.min_gross, sweep)}"
+        is_known = bool(done) or sweep.is_adopted
+        whole = whole_tokens(sum(done) if is_known else sweep.min_gross, sweep.output_decimals)
+        return f"{'' if is_known else 'at least '}{whole} {sweep.output_symbol}"
 
     @display(description="Transaction")
     def show_hash(self, sweep: Sweep) -> SafeString | str:
@@ -285,6 +288,14 @@ class SweepAdmin(ReadOnly, AdminPages):
     def has_operate_permission(self, request: HttpRequest, _object_id: str | None = None) -> bool:
         """Require the permission to change sweeps, which nothing else uses."""
         return request.user.has_perm("sweeps.change_sweep")
+
+    @action(description="Download as CSV", permissions=["view"])
+    def download(self, _request: HttpRequest, sweeps: QuerySet[Sweep]) -> StreamingHttpResponse:
+        """Return the selected sweeps, or all that the filters leave, as a file."""
+        lines = as_csv(sweeps, networks.current())
+        response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+        response.headers["Content-Disposition"] = 'attachment; filename="sweeps.csv"'
+        return response
 
     @action(
         description="Take",

@@ -32,6 +32,7 @@ def watch(of: AlertScene, *, minutes: float) -> list[str]:
     restart_at = began + UP_SECONDS
     while time.monotonic() < began + 60 * minutes:
         with suppress(SweepApiError, NoAnswerError):  # web is being restarted
+            of.context.ours.status()  # as the probe asks
             sweep(of)
         if time.monotonic() > restart_at:
             name = ROLLING[next(restarts) % len(ROLLING)]

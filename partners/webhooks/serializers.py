@@ -100,7 +100,8 @@ class WebhookRequestSerializer(StrictSerializer):
 
     url = TargetField(
         max_length=MAX_URL_LENGTH,
-        help_text="https, on port 443 or 8443, of a public host. Redirects are not followed.",
+        help_text="https, on port 443 or 8443, of a public host; under `make dev` also http and this machine. "
+        "Redirects are not followed.",
     )
     description = StrictCharField(required=False, allow_blank=True, max_length=200, help_text=_DESCRIPTION)
     types = WebhookTypesField(required=False, help_text=_TYPES)

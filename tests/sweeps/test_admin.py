@@ -1,5 +1,6 @@
 """Operators see a sweep on one page, request a check, void it and cancel it on chain; they edit nothing."""
 
+import csv
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -425,3 +426,16 @@ def test_the_story_for_the_partner_has_amounts_and_events_and_nothing_of_operato
     assert "between us" not in story
     assert "ops" not in story
     assert story in unescape(ops.get(page(sweep)).content.decode())
+
+
+def test_the_selected_sweeps_are_a_file_without_formulas(ops: Client) -> None:
+    done, waiting, _other = (SweepFactory.create(client_reference=text) for text in ("=1+1", "order 8", "order 9"))
+    settle(sweep_id=done.id, reading=evm_reading(executed_receipt(SweepTransactionFactory.create(sweep=done))))
+    chosen = {"action": "download", "_selected_action": [str(done.id), str(waiting.id)]}
+    answer = ops.post(reverse("admin:sweeps_sweep_changelist"), chosen)
+    rows = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))  # type: ignore[attr-defined]
+    by_id = {row["id"]: row for row in rows}
+    assert by_id.keys() == {str(done.id), str(waiting.id)}
+    assert by_id[str(done.id)]["reference"] == "'=1+1"
+    assert (by_id[str(waiting.id)]["gross"], by_id[str(waiting.id)]["transaction"]) == ("", "")
+    assert float(by_id[str(done.id)]["gross"]) > 0
