@@ -1,4 +1,4 @@
-"""The steps of the rehearsal, in order; the runbook's section "Restoring the database" has the same ones."""
+"""The steps of the rehearsal, in order; the runbook's page "Restoring the database" has the same ones."""
 
 from __future__ import annotations
 
