@@ -141,7 +141,7 @@ def test_a_loop_that_was_killed_degrades_web_and_is_away_in_the_status_of_the_se
     worker = requests.get(f"{observed.api_url}/v2/status", timeout=STEP_SECONDS).json()["data"]["worker"]
     assert worker["available"] is False
     assert worker["awaySince"] is not None
-    assert '"event": "check_failed"' in (engines.folder / "web.log").read_text()
+    assert '"event":"check_failed"' in (engines.folder / "web.log").read_text()
     engines.start_again("work")
     observed.wait_for_status("ready")
 

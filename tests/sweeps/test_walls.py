@@ -18,7 +18,7 @@ HTTP_ERRORS = re.compile(
     r"rest_framework\.exceptions|django\.(http\.(response\.)?Http404|shortcuts\.get_|"
     r"core\.exceptions\.(PermissionDenied|BadRequest|Suspicious))"
 )
-HTTP_FILES = re.compile(r"/(views|serializers|admin)(\.py|/)")
+HTTP_FILES = re.compile(r"^console/|/(views|serializers|admin)(\.py|/)")  # the console is pages alone
 
 
 def sources(*apps: str) -> Iterator[tuple[str, str]]:
