@@ -4,8 +4,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-
-from sweepapi.api.requests.middleware import request_id_of
+from structlog.contextvars import get_contextvars
 
 SENTENCES = {
     HTTPStatus.BAD_REQUEST: "The console does not understand this request.",
@@ -32,5 +31,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
-    context = {"title": status.phrase, "sentence": SENTENCES[status], "request_id": request_id_of(request)}
+    context = {
+        "title": status.phrase,
+        "sentence": SENTENCES[status],
+        "request_id": get_contextvars().get("request_id", ""),
+    }
     return render(request, "console/failure.html", context, status=status)
