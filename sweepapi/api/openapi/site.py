@@ -4,7 +4,6 @@ import json
 import mimetypes
 from dataclasses import dataclass
 from functools import lru_cache
-from http import HTTPStatus
 from pathlib import Path
 
 from django.conf import settings
@@ -18,7 +17,6 @@ from sweepapi.api.requests.negotiation import accepts_gzip
 FOLDER = Path(settings.BASE_DIR, "var", "docs")
 # What the build writes last: the hashes of the scripts within its pages.
 SCRIPT_HASHES = "script-hashes.json"
-BUILD_SECONDS = 10  # after which a build that runs may be done
 _YEAR = 365 * 24 * 3600
 _IMMUTABLE = "_astro/"  # whose names change with their contents
 # Code is colored by style attributes, and the search runs in WebAssembly.
@@ -83,8 +81,7 @@ def _file(request: HttpRequest, built: Site, name: str) -> HttpResponse:
 def _without_site(request: HttpRequest, path: str) -> HttpResponse:
     if path:
         raise Http404
-    response = render(request, "sweepapi/no_site.html", status=HTTPStatus.SERVICE_UNAVAILABLE)
-    response.headers["Retry-After"] = str(BUILD_SECONDS)
+    response = render(request, "sweepapi/no_site.html")
     response.headers["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY.format(hashes="")
     patch_cache_control(response, no_store=True)
     return response
