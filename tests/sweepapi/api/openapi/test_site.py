@@ -74,11 +74,7 @@ def test_without_a_build_the_page_says_so_and_the_errors_are_explained(
     anonymous: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site, "FOLDER", tmp_path / "none")
-    answer = anonymous.get("/docs/")
-    assert "not built yet" in answer.content.decode()
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10"), (
-        "a script that waits for it goes on waiting"
-    )
+    assert "not built yet" in anonymous.get("/docs/").content.decode()
     assert anonymous.get("/docs/quickstarts/curl/").status_code == 404
     assert anonymous.get("/docs/errors").status_code == 200
 
