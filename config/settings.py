@@ -222,8 +222,8 @@ RATE_LIMIT_FACTOR = env.float("RATE_LIMIT_FACTOR", default=1.0)
 # whose X-Forwarded-Proto says how.
 TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 
+SENTRY_DSN = env.str("SENTRY_DSN", default="")  # where unexpected errors are reported; blank: nowhere
 # Where each of web, the loop, Celery's worker and beat serves /healthz, /readyz and /metrics; blank: nowhere.
-SENTRY_DSN = env.str("SENTRY_DSN", default="")
 HEALTH_BIND = env.str("HEALTH_BIND", default="")
 
 SECURE_SSL_REDIRECT = not INSECURE_HTTP

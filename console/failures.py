@@ -9,7 +9,7 @@ from structlog.contextvars import get_contextvars
 SENTENCES = {
     HTTPStatus.BAD_REQUEST: "The console does not understand this request.",
     HTTPStatus.FORBIDDEN: "Your role does not reach this page, or its form was too old: reload it, and send it again.",
-    HTTPStatus.NOT_FOUND: "There is no such page.",
+    HTTPStatus.NOT_FOUND: "The console has no page at this address.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something failed that the console does not expect. Nothing was half done.",
 }
 

@@ -1,7 +1,7 @@
 """The console's home: what is away, waits for someone, is stopped, holds or changed, and what was earned."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,16 +14,19 @@ from django.utils import timezone
 
 from console import figures
 from console.models import FailedLogins
-from console.providers import BAD, views
+from console.providers import BAD, states_by_network
 from partners.models import Partner
 from sweepapi import networks
 from sweeps import heartbeats, processes
-from sweeps.models import BuildStop, Comparison, Sweep
+from sweeps.models import BuildStop, Comparison, RunningProcess, Sweep
 from sweeps.queues import QUEUES
 
 MOST_CHANGES = 12
 UNSIGNED_SECONDS = 3_600  # after which the alert is
 SIGNER_NEEDS_WEI = 2 * 10**16  # for one cancellation at the highest price, as the alert has it
+
+
+Running = Sequence[RunningProcess]
 
 
 @dataclass(frozen=True)
@@ -38,47 +41,48 @@ class Fact:
 
 def context(request: HttpRequest, given: dict[str, Any]) -> dict[str, Any]:
     """Add the sections of the page to what its template is given."""
+    running = list(processes.running())
     sections = {
-        "At work": _processes(),
+        "At work": _processes(running),
         "Waits for someone": _queues(),
         "Brakes": _brakes(),
-        "Invariants": _invariants(),
-        "Changed in 24 hours": _changes(),
+        "Invariants": _invariants(running),
+        "Changed in 24 hours": _changes(running),
     }
     shown = {title: list(facts) for title, facts in sections.items()}
     of_money = {"charts": figures.charts(), "earners": figures.earners()}
     return {**given, "sections": shown} | (of_money if request.user.has_perm(figures.PERMISSION) else {})
 
 
-def _processes() -> Iterator[Fact]:
+def _processes(running: Running) -> Iterator[Fact]:
     seen = heartbeats.presences()
     for name in heartbeats.NAMES:
         presence = seen.get(name, heartbeats.UNSEEN)
         since = presence.last_seen_at
         ago = "never seen" if since is None else f"last seen {since:%Y-%m-%d %H:%M:%S} UTC"
         yield Fact(name.capitalize(), "at work" if presence.is_at_work else ago, is_bad=not presence.is_at_work)
-    yield from _releases()
-    viewed = views()
+    yield from _releases(running)
+    viewed = states_by_network(running)
     for network in networks.current().enabled_networks:
         every = {state.position for _, state in viewed[network]}
         bad = {state.position for _, state in viewed[network] if state.status in BAD}
         text = f"{len(every - bad)} of {len(every)} providers are good for every process"
         yield Fact(networks.current().name_of(network), text, reverse("providers"), is_bad=bool(bad))
-    yield from _signer()
+    yield from _signer(running)
 
 
-def _releases() -> Iterator[Fact]:
+def _releases(running: Running) -> Iterator[Fact]:
     """Yield which releases run, and in how many processes of each kind."""
-    kinds = Counter((process.release, process.kind) for process in processes.running())
+    kinds = Counter((process.release, process.kind) for process in running)
     releases = sorted({release for release, _ in kinds})
     for release in releases:
         counted = ", ".join(f"{count} {kind}" for (of, kind), count in sorted(kinds.items()) if of == release)
         yield Fact(f"Release {release}", counted, is_bad=len(releases) > 1)
 
 
-def _signer() -> Iterator[Fact]:
+def _signer(running: Running) -> Iterator[Fact]:
     """Yield what the fee signer has for the gas of cancellations, as the loop read it."""
-    read = {network: wei for noted in processes.noted(processes.SIGNER_WEI) for network, wei in noted.items()}
+    read = {network: wei for noted in processes.noted(running, processes.SIGNER_WEI) for network, wei in noted.items()}
     for network, wei in sorted(read.items()):
         name = f"Fee signer on {networks.current().name_of(network)}"
         yield Fact(name, f"{wei / 10**18:.4f} coins for gas", is_bad=wei < SIGNER_NEEDS_WEI)
@@ -94,32 +98,37 @@ def _queues() -> Iterator[Fact]:
     yield Fact("Failed logins within the hour", str(failed), reverse("admin:console_failedlogins_changelist"))
 
 
-def _invariants() -> Iterator[Fact]:
+def _invariants(running: Running) -> Iterator[Fact]:
     """Yield what is checked all the time, and when that was last so."""
     for one in Comparison.objects.order_by("network"):
         name = f"Books of {networks.current().name_of(one.network)}"
         found = "as the chain" if not one.differences else f"{one.differences} differences from the chain"
         yield Fact(name, f"{found}, {one.compared_at:%Y-%m-%d %H:%M} UTC", is_bad=one.differences > 0)
-    for unbalanced in processes.noted(processes.UNBALANCED_ENTRIES)[:1]:
-        yield Fact("Ledger", f"{unbalanced or 'no'} unbalanced entries", is_bad=unbalanced > 0)
-    for seconds in processes.noted(processes.UNSIGNED_SECONDS)[:1]:
+    found_unbalanced = processes.noted(running, processes.UNBALANCED_ENTRIES)
+    if found_unbalanced:
+        most = max(found_unbalanced)
+        yield Fact("Ledger", f"{most or 'no'} unbalanced entries", is_bad=most > 0)
+    waits = processes.noted(running, processes.UNSIGNED_SECONDS)
+    if waits:
+        seconds = max(waits)
         text = "all that are over are signed" if seconds == 0 else f"one waits for {seconds / 3600:.1f} h"
         yield Fact("Months", text, reverse("admin:ledger_checkpoint_changelist"), is_bad=seconds > UNSIGNED_SECONDS)
     scheduled = {
-        (network, operation)
-        for by_network in processes.noted(processes.SCHEDULED)
+        (network, meaning, is_announced)
+        for by_network in processes.noted(running, processes.SCHEDULED)
         for network, operations in by_network.items()
-        for operation in operations
+        for meaning, is_announced in operations
     }
-    for network, operation in sorted(scheduled):
+    for network, meaning, is_announced in sorted(scheduled):
         name = f"Contracts on {networks.current().name_of(network)}"
-        yield Fact(name, f"scheduled: {operation}", is_bad="not announced" in operation)
+        text = f"scheduled, and {'announced' if is_announced else 'not announced'}: {meaning}"
+        yield Fact(name, text, is_bad=not is_announced)
 
 
-def _changes() -> Iterator[Fact]:
+def _changes(running: Running) -> Iterator[Fact]:
     """Yield which processes started, and what operators changed, newest first."""
     since = timezone.now() - timedelta(days=1)
-    started = processes.running().filter(started_at__gt=since).values_list("release", "kind")
+    started = [(process.release, process.kind) for process in running if process.started_at > since]
     for (release, kind), count in Counter(started).items():
         yield Fact(f"Release {release}", f"{count} {kind} started")
     for entry in LogEntry.objects.filter(action_time__gt=since).select_related("user", "content_type")[:MOST_CHANGES]:

@@ -6,7 +6,7 @@ Every process has its own view, as it has its own connections. Providers are nam
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 from sweepapi import networks
 from sweepapi.rpc.ranking import ProviderState, ProviderStatus
 from sweeps import processes
+from sweeps.models import RunningProcess
 
 HEADERS = [
     "Provider",
@@ -56,19 +57,19 @@ def providers(request: HttpRequest) -> HttpResponse:
     return render(request, "console/providers.html", context)
 
 
-def views() -> dict[str, list[tuple[str, ProviderState]]]:
+def states_by_network(running: Iterable[RunningProcess]) -> dict[str, list[tuple[str, ProviderState]]]:
     """Return by network each provider's state with the name of the process that sees it so; this one is the first."""
     seen = defaultdict[str, list[tuple[str, ProviderState]]](list)
     for state in processes.states(networks.current()):
         seen[state.network].append(("this one", state))
-    for process in processes.running():
+    for process in running:
         for state in processes.states_of(process):
             seen[state.network].append((process.name, state))
     return seen
 
 
 def _sections() -> Iterator[ProviderSection]:
-    seen = views()
+    seen = states_by_network(processes.running())
     for network in networks.current().enabled_networks:
         rows = [_row(name, state) for name, state in sorted(seen[network], key=lambda one: one[1].position)]
         title = f"{networks.current().name_of(network)} ({network})"

@@ -332,9 +332,9 @@ class SweepAdmin(ReadOnly, AdminPages):
     def acknowledge(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Note that the operator has seen the flags, and what was found."""
         sweep, note = object_or_404(self, request, object_id), form.cleaned_data["reason"]
-        acknowledge(sweep.id, operator=request.user.get_username(), note=note)
-        self.log_change(request, sweep, f"Acknowledged {', '.join(sweep.flags) or 'nothing'}: {note}")
-        messages.success(request, "The flags are acknowledged.")
+        acknowledged = acknowledge(sweep.id, operator=request.user.get_username(), note=note)
+        self.log_change(request, sweep, f"Acknowledged {', '.join(acknowledged) or 'nothing'}: {note}")
+        messages.success(request, f"Acknowledged: {', '.join(acknowledged) or 'nothing, because it has no flags'}.")
         return back_to(self, object_id)
 
     @action(

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 # What this process last measured and others show, by name; the values are JSON.
 SIGNER_WEI, SCHEDULED, UNBALANCED_ENTRIES, UNSIGNED_SECONDS = (
     "signer_wei",  # of the fee signer, by network
-    "scheduled",  # the operations on the contracts' manager that wait for their delay, by network
+    "scheduled",  # operations on the contracts' manager by network: what each means, and whether it was announced
     "unbalanced_entries",
     "unsigned_seconds",  # for how long the oldest month that is over waits for its signed statement
 )
@@ -65,9 +65,9 @@ class ProcessReport:
             log.warning("process_not_reported", error=type(error).__name__)
 
 
-def noted(name: str) -> list[Any]:
-    """Return what each process noted under a name, as it reported just now."""
-    return [process.notes[name] for process in running() if process.notes.get(name) not in (None, {})]
+def noted(running: Iterable[RunningProcess], name: str) -> list[Any]:
+    """Return what each of these processes noted under a name; most measure nothing of it."""
+    return [process.notes[name] for process in running if process.notes.get(name) not in (None, {})]
 
 
 def states(registry: Networks) -> list[ProviderState]:

@@ -65,7 +65,7 @@ def test_each_expression_parses_and_names_metrics_and_labels_of_ours(expression:
         if selector.name == "up" or selector.name in RECORDED:
             continue
         labels = {matcher.name for matcher in selector.matchers.matchers}
-        assert labels <= {*SERIES[selector.name]._labelnames, "job"}, selector.name  # noqa: SLF001 there is no other way
+        assert labels <= {*SERIES[selector.name]._labelnames, "job"}, selector.name  # noqa: SLF001 the library does not show them otherwise
 
 
 def test_each_metric_is_alerted_or_shown() -> None:

@@ -1,8 +1,9 @@
 """The troubles of a run: how each begins and ends, and which alert has to come of it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import requests
 
@@ -77,78 +78,75 @@ def _frozen(name: str, alert: str, route: str) -> Trouble:
 
 
 def _of_sweeps(scene: AlertScene) -> Iterator[Trouble]:
-    wallet = scene.context.wallets[0]
-    token = scene.context.address("USDC") if "USDC" in scene.context.tokens else next(iter(scene.context.tokens))
-
-    def build() -> str:
-        built = scene.context.ours.build(
-            {
-                "chain": scene.context.chain,
-                "wallet": wallet.address,
-                "tokens": token_inputs({token: scene.context.units("USDC", 50)}),
-                "outputMint": scene.context.address("WETH"),
-                "slippageBps": 100,
-                "acceptUneconomic": True,
-            }
-        )
-        return str(built["sweepId"])
-
-    sweeps = [build() for _ in range(STUCK)]
-
-    def submit(scene: AlertScene) -> None:
-        for number, sweep in enumerate(sweeps):
-            scene.sql(
-                "INSERT INTO sweeps_sweeptransaction (sweep_id, execution_id, tx_hash, status, awaits, source,"
-                " finality, block_hash, confirmations, logs_digest, submitted_at, reason)"
-                " SELECT sweep_id, id, %s, 'submitted', '', 'partner', 'none', '', 0, '', now() - interval"
-                " '11 minutes', '' FROM sweeps_execution WHERE sweep_id = %s",
-                f"0x{number + 1:064x}",
-                sweep,
-            )
-        scene.sql("UPDATE sweeps_sweep SET next_check_at = now() + interval '1 hour' WHERE id = ANY(%s)", sweeps)
-
-    def forget(scene: AlertScene) -> None:
-        scene.sql("DELETE FROM sweeps_sweeptransaction WHERE sweep_id = ANY(%s)", sweeps)
-
-    yield Trouble(
-        "three sweeps stuck", "StuckSweeps", PAGE, submit, forget, 'sweepapi_waiting_sweeps{queue="stuck"} > 2'
-    )
-
-    def contradict(scene: AlertScene) -> None:
-        submit(scene)
-        scene.sql(
-            "UPDATE sweeps_sweeptransaction SET submitted_at = now(), awaits = 'agreement', shown_since = now(),"
-            " contradicted_since = now() - interval '2 minutes' WHERE sweep_id = ANY(%s)",
-            sweeps,
-        )
-
-    yield Trouble(
-        "providers disagree", "ProvidersDisagree", PAGE, contradict, forget, "sweepapi_contradicted_transactions > 0"
-    )
+    sweeps = [_build(scene) for _ in range(STUCK)]
+    submit, forget = partial(_submit, sweeps=sweeps), partial(_forget, sweeps=sweeps)
+    stuck, contradicted = 'sweepapi_waiting_sweeps{queue="stuck"} > 2', "sweepapi_contradicted_transactions > 0"
+    yield Trouble("three sweeps stuck", "StuckSweeps", PAGE, submit, forget, stuck)
+    contradict = partial(_contradict, sweeps=sweeps)
+    yield Trouble("providers disagree", "ProvidersDisagree", PAGE, contradict, forget, contradicted)
     for flag, alert, route in (
         ("executed_after_close", "SweepsFlagged", PAGE),
         ("below_minimum", "SweepsToReview", TICKET),
     ):
+        metric = f'sweepapi_flagged_sweeps{{flag="{flag}"}} > 0'
+        begin, end = (partial(act, sweep=sweeps[0], flag=flag) for act in (_raise_flag, _acknowledge))
+        yield Trouble(f"a sweep with {flag}", alert, route, begin, end, metric)
 
-        def raise_flag(scene: AlertScene, flag: str = flag) -> None:
-            scene.sql("UPDATE sweeps_sweep SET flags = ARRAY[%s] WHERE id = %s", flag, sweeps[0])
 
-        def acknowledge(scene: AlertScene, flag: str = flag) -> None:
-            scene.sql(
-                "INSERT INTO sweeps_handling (sweep_id, operator, is_taken, flags, note)"
-                " VALUES (%s, 'lab', false, ARRAY[%s], '')",
-                sweeps[0],
-                flag,
-            )
+def _build(scene: AlertScene) -> str:
+    """Return the id of a sweep that was only built."""
+    built = scene.context.ours.build(
+        {
+            "chain": scene.context.chain,
+            "wallet": scene.context.wallets[0].address,
+            "tokens": token_inputs({scene.context.address("USDC"): scene.context.units("USDC", 50)}),
+            "outputMint": scene.context.address("WETH"),
+            "slippageBps": 100,
+            "acceptUneconomic": True,
+        }
+    )
+    return str(built["sweepId"])
 
-        yield Trouble(
-            f"a sweep with {flag}",
-            alert,
-            route,
-            raise_flag,
-            acknowledge,
-            f'sweepapi_flagged_sweeps{{flag="{flag}"}} > 0',
+
+def _submit(scene: AlertScene, sweeps: Sequence[str]) -> None:
+    """Have each look as if its transaction had been sent eleven minutes ago, and no check be due."""
+    for number, sweep in enumerate(sweeps):
+        scene.sql(
+            "INSERT INTO sweeps_sweeptransaction (sweep_id, execution_id, tx_hash, status, awaits, source,"
+            " finality, block_hash, confirmations, logs_digest, submitted_at, reason)"
+            " SELECT sweep_id, id, %s, 'submitted', '', 'partner', 'none', '', 0, '', now() - interval"
+            " '11 minutes', '' FROM sweeps_execution WHERE sweep_id = %s",
+            f"0x{number + 1:064x}",
+            sweep,
         )
+    scene.sql("UPDATE sweeps_sweep SET next_check_at = now() + interval '1 hour' WHERE id = ANY(%s)", list(sweeps))
+
+
+def _contradict(scene: AlertScene, sweeps: Sequence[str]) -> None:
+    """Have each look as if one provider had contradicted another for two minutes."""
+    _submit(scene, sweeps)
+    scene.sql(
+        "UPDATE sweeps_sweeptransaction SET submitted_at = now(), awaits = 'agreement', shown_since = now(),"
+        " contradicted_since = now() - interval '2 minutes' WHERE sweep_id = ANY(%s)",
+        list(sweeps),
+    )
+
+
+def _forget(scene: AlertScene, sweeps: Sequence[str]) -> None:
+    scene.sql("DELETE FROM sweeps_sweeptransaction WHERE sweep_id = ANY(%s)", list(sweeps))
+
+
+def _raise_flag(scene: AlertScene, sweep: str, flag: str) -> None:
+    scene.sql("UPDATE sweeps_sweep SET flags = ARRAY[%s] WHERE id = %s", flag, sweep)
+
+
+def _acknowledge(scene: AlertScene, sweep: str, flag: str) -> None:
+    scene.sql(
+        "INSERT INTO sweeps_handling (sweep_id, operator, is_taken, flags, note)"
+        " VALUES (%s, 'lab', false, ARRAY[%s], '')",
+        sweep,
+        flag,
+    )
 
 
 def _of_books() -> Iterator[Trouble]:

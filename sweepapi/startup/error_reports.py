@@ -10,7 +10,7 @@ from django.conf import settings
 
 
 def start() -> None:
-    """Report from now on, unless there is no place for it."""
+    """Report from now on, if SENTRY_DSN says where."""
     if not settings.SENTRY_DSN:
         return
     sentry_sdk.init(

@@ -1,32 +1,34 @@
 """Sums what the ledger booked by hour, partner and asset; the last hours are summed again, until they are over."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
 from django.db import connection
-from django.db.models import Max, Min
-from django.utils import timezone
+from django.db.models import Max
+from django.db.models.functions import TruncHour
 
 from ledger.models import JournalEntry
 from sweeps.models import HourlySum
 
 LATE = timedelta(minutes=10)  # entries are committed within seconds of their time
-STEP = timedelta(hours=6)  # a statement
+HOUR = timedelta(hours=1)
 
 
 def sum_hours() -> None:
-    """Sum from the last hour that was summed; from that of the first entry on if none was."""
+    """Sum each hour that has entries, from the last one that was summed on; all of them if none was."""
+    entries = JournalEntry.objects.all()
     last = HourlySum.objects.aggregate(hour=Max("hour"))["hour"]
-    begin = last or JournalEntry.objects.aggregate(first=Min("posted_at"))["first"]
-    now = timezone.now()
-    if begin is None:
-        return
-    begin = min(begin, now - LATE).replace(minute=0, second=0, microsecond=0)
-    while begin <= now:
+    if last is not None:
+        entries = entries.filter(posted_at__gte=_hour_of(last - LATE))
+    hours = entries.annotate(hour=TruncHour("posted_at", tzinfo=UTC)).values_list("hour", flat=True)
+    for hour in hours.distinct().order_by("hour"):
         with connection.cursor() as cursor:
-            cursor.execute(_statement(), {"begin": begin, "end": begin + STEP})
-        begin += STEP
+            cursor.execute(_statement(), {"begin": hour, "end": hour + HOUR})
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
 
 
 @cache

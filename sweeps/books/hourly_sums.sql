@@ -39,6 +39,7 @@ LEFT JOIN LATERAL (
 ) AS price ON true
 WHERE entry.kind IN ('sweep_fee', 'reversal') AND entry.posted_at >= %(begin)s AND entry.posted_at < %(end)s
 GROUP BY 1, 2, 3, 4
+ORDER BY 1, 2, 3, 4 -- so that two sessions lock the rows in one order
 ON CONFLICT (hour, network, partner_id, asset) DO UPDATE SET
     executions = excluded.executions,
     volume = excluded.volume,

@@ -85,6 +85,22 @@ def test_the_home_shows_the_releases_that_run_and_the_signers_coin(ops: ConsoleC
     assert at_work["Fee signer on local"] == ("0.0100 coins for gas", True)
 
 
+def test_the_home_shows_the_worst_of_what_processes_measure_and_what_is_scheduled(ops: ConsoleClient) -> None:
+    calls = [["setFee(1, 0x00)", True], ["pause()", False]]
+    for number, unbalanced in enumerate((0, 3, 1)):
+        notes = {"unbalanced_entries": unbalanced, "unsigned_seconds": 0, "scheduled": {"eip155:31337": calls}}
+        RunningProcess.objects.create(
+            name=f"work on host, {number}", kind="work", release="2", started_at=timezone.now(), notes=notes
+        )
+    response = ops.get(reverse("admin:index")).context["sections"]["Invariants"]
+    facts = [(fact.name, fact.text, fact.is_bad) for fact in response]
+    assert ("Ledger", "3 unbalanced entries", True) in facts
+    assert [fact for fact in facts if fact[0] == "Contracts on local"] == [
+        ("Contracts on local", "scheduled, and not announced: pause()", True),
+        ("Contracts on local", "scheduled, and announced: setFee(1, 0x00)", False),
+    ]
+
+
 def test_the_menu_has_only_what_the_operator_may_see(ops: ConsoleClient) -> None:
     person = User.objects.create_user("sweeps only", is_staff=True)
     person.user_permissions.add(Permission.objects.get(codename="view_sweep"))

@@ -18,6 +18,7 @@ from sweepapi.evm.deployment.scheduled import AnnouncedChange, ScheduledCall
 from sweepapi.evm.encoding.abi import Function
 from sweepapi.rpc import ProviderPool
 from tests.administration import Administration
+from tests.fake_node import FakeNode
 from tests.local_chain import LocalChain
 
 SET_SIGNER = Function("setFeeSigner(address,uint32)")
@@ -81,3 +82,27 @@ def test_a_chain_that_does_not_answer_keeps_its_figures(
         ScheduleWatches().round()
     assert counts() == (1, 0)
     assert "schedule_unknown" in [line["event"] for line in lines]
+
+
+def test_a_provider_that_hides_an_operation_keeps_it_from_no_one(
+    administration: Administration, use_providers: Callable[..., ProviderPool], start_node: Callable[[], FakeNode]
+) -> None:
+    honest, lying, malformed = start_node(), start_node(), start_node()
+    lying.alter = lambda method, _params, result: [] if method == "eth_getLogs" else result
+    malformed.alter = lambda method, _params, result: [7] if method == "eth_getLogs" else result
+    use_providers(lying.url, malformed.url, honest.url)
+    administration.schedule("v5", SET_SIGNER, STRANGER, 0)
+    ScheduleWatches().round()
+    assert counts() == (1, 0)
+
+
+def test_a_file_that_can_not_be_trusted_announces_nothing(
+    administration: Administration, settings: Any, tmp_path: Path
+) -> None:
+    settings.CHANGES_FILE = tmp_path / "changes.json"
+    settings.CHANGES_FILE.write_text("no JSON")
+    administration.schedule("v5", SET_SIGNER, STRANGER, 0)
+    with capture_logs() as lines:
+        ScheduleWatches().round()
+    assert counts() == (1, 0)
+    assert {line["event"] for line in lines} == {"announced_changes_refused", "operation_not_announced"}

@@ -583,11 +583,17 @@ def test_a_malformed_file_of_changes_is_refused(chain: LocalChain, settings: Any
             f"listVenue(9, ({STRANGER}, 1, 2, 30, 0x01020304, 0x{CODE_HASH.hex()}))",
         ),
         ("grantRole(uint64,address,uint32)", (1, STRANGER, 0), f"grantRole(1, {STRANGER}, 0)"),
+        ("labelRole(uint64,string)", (1, "a\u202e label"), "labelRole(1, 'a\\u202e label')"),
         ("drain(address)", (STRANGER,), "a function that is not ours"),
     ],
 )
 def test_the_meaning_of_a_scheduled_call_is_shown(signature: str, arguments: tuple[Any, ...], meaning: str) -> None:
     assert ScheduledCall(STRANGER, STRANGER, Function(signature).encode(*arguments)).meaning == meaning
+
+
+def test_a_scheduled_call_with_a_text_that_is_not_one_is_shown() -> None:
+    data = Function("labelRole(uint64,string)").encode(1, "AAAA").replace(b"AAAA", b"\xff\xff\xff\xff")
+    assert "arguments that are not of these types" in ScheduledCall(STRANGER, STRANGER, data).meaning
 
 
 def test_a_scheduled_call_with_bytes_that_are_not_arguments_is_shown() -> None:

@@ -7,7 +7,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(text.textContent);
     button.textContent = "Copied";
   } catch {
-    // Without TLS there is no clipboard: select the text, so that the keys for copying work.
+    // Browsers keep the clipboard from pages without TLS: select the text, so that the keys for copying work.
     getSelection().selectAllChildren(text);
     button.textContent = "Selected: copy it with your keys";
   }

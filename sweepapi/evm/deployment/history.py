@@ -109,10 +109,10 @@ def _pending(
 
 @dataclass
 class ScheduleWatch:
-    """Follows what is scheduled on a chain, and reads only the blocks that it has not read yet."""
+    """Follows what one provider shows to be scheduled on a chain, and reads only blocks that it has not read yet."""
 
     chain: Chain
-    pool: ProviderPool
+    pool: ProviderPool  # of that provider, so that no other can hide what it shows
     _known: dict[bytes, ScheduledCall] = field(default_factory=dict)
     _next_block: int = 0
 
@@ -126,9 +126,12 @@ class ScheduleWatch:
             return []
         (head,) = self.pool.batch([head_call()])
         found = _candidates(logs(self.pool, access_manager, max(first, self._next_block), head.number))
-        self._known.update(found.scheduled)
+        known = {**self._known, **found.scheduled}
+        pending = list(_pending(partial(_read_many, self.chain.multicall3, self.pool), access_manager, known))
+        calls = {operation.call for operation in pending}
+        self._known = {number: call for number, call in known.items() if call in calls}
         self._next_block = head.number - REPLACEABLE_BLOCKS
-        return list(_pending(partial(_read_many, self.chain.multicall3, self.pool), access_manager, self._known))
+        return pending
 
 
 def block_before(*, pool: ProviderPool, access_manager: str, admin: str, head: int) -> int:

@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eth_abi.abi import decode
-from eth_abi.exceptions import DecodingError
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_utils.abi import abi_to_signature
@@ -23,7 +21,8 @@ from sweepapi.evm.chain.chains import Chain
 from sweepapi.evm.chain.errors import SpecificationError
 from sweepapi.evm.deployment.differences import display
 from sweepapi.evm.deployment.specification import BATCHES
-from sweepapi.evm.encoding.abi import exported_abi
+from sweepapi.evm.encoding.abi import Values, exported_abi
+from sweepapi.rpc.errors import BadResponseError
 
 # The access manager's own functions, which take effect after the admin's delay.
 _OF_THE_MANAGER = (
@@ -57,10 +56,9 @@ class ScheduledCall:
         signature = _signatures().get(self.data[:4])
         if signature is None:
             return "a function that is not ours"
-        types = signature[signature.index("(") :]
         try:
-            (arguments,) = decode([types], self.data[4:])
-        except (DecodingError, OverflowError):
+            arguments = Values(signature[signature.index("(") :]).decode(self.data[4:])
+        except BadResponseError:
             return f"{signature} with arguments that are not of these types"
         return f"{signature.partition('(')[0]}({', '.join(_shown(one) for one in arguments)})"
 
